@@ -116,6 +116,26 @@ def lines_in_all_orders(n, size):
             yield list(chain.from_iterable(within))
 
 
+def solved(box_rows, box_columns):
+    """Return a solved grid with many symmetries, shape (n, n)."""
+    rows = np.arange(box_rows * box_columns)
+    return (rows[:, None] * box_columns + rows[:, None] // box_rows + rows) % len(rows) + 1
+
+
+def shuffled(square, box_rows, box_columns, rng):
+    """Apply a random symmetry to a grid, shape (n, n)."""
+    n = len(square)
+    if box_rows == box_columns and rng.integers(2):
+        square = square.T
+
+    def order(size):
+        bands = rng.permutation(n // size)
+        return np.concatenate([band * size + rng.permutation(size) for band in bands])
+
+    labels = np.append(0, 1 + rng.permutation(n))
+    return labels[square[order(box_rows)][:, order(box_columns)]]
+
+
 def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
     """Return the lexicographic minimum of a grid's orbit, and the number of symmetries to it."""
     n = box_rows * box_columns

@@ -12,7 +12,7 @@ from oracles import bounded_covers
 from test_engines import assert_same
 
 import batchsolve as bs
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine
 
 WHOLE = bs.Stacks.from_lists([[]])
 DLX, BITS = get_engine("dlx"), get_engine("bits")
@@ -137,15 +137,6 @@ def test_bounds_that_cannot_be(bounds, message):
     make = by_name if isinstance(bounds, dict) else by_number
     with pytest.raises(bs.ProblemError, match=message):
         make(bounds=bounds)
-
-
-def test_other_engines_say_that_they_take_no_bounds():
-    problem = graphs(4, 3, 3)
-    for name in engine_names():
-        engine = get_engine(name)
-        if not engine.capabilities.bounds and not engine.capabilities.sudoku_only:
-            with pytest.raises(bs.InputError, match=r"takes no bounds of items.*these .* do: dlx"):
-                check_support(engine, problem)
 
 
 def test_graphs_of_large_counts_and_of_too_little_memory():

@@ -11,10 +11,9 @@ from oracles import bounded_covers, covers
 from test_engines import COLOURED
 
 import batchsolve as bs
-from batchsolve.engines import Task, check_support, engine_names, get_engine
+from batchsolve.engines import Task, get_engine
 
 WHOLE = bs.Stacks.from_lists([[]])
-UNCOLOURED = [name for name in engine_names() if name not in COLOURED]
 # The small example in Knuth's section on colours: items p q r | x y.
 TOY = bs.ExactCover.from_options(
     [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],
@@ -86,30 +85,6 @@ def test_word_squares(engine):
     expected = sum(all("".join(c) in WORDS for c in zip(*g, strict=True)) for g in grids)
     assert expected > 10
     assert bs.count(word_squares(WORDS), engine=engine, jobs=1).count == expected
-
-
-def test_budgets_and_workers_do_not_change_what_is_found():
-    problem = word_squares(WORDS)
-    whole = bs.count(problem, jobs=1)
-    parts = bs.split(problem, depth=2)
-    outcome = get_engine("dlx").search(problem, Task.of(parts.stacks))
-    assert parts.count + outcome.counts.sum() == whole.count
-    assert parts.nodes + outcome.nodes.sum() == whole.nodes
-    found = {frozenset(map(int, cover)) for cover in bs.solutions(problem, jobs=2)}
-    assert found == covers(problem)
-    for cover in found:
-        problem.verify(cover)
-
-
-@pytest.mark.parametrize("engine", UNCOLOURED)
-def test_engines_without_colours_name_those_that_have_them(engine):
-    kernel = get_engine(engine)
-    only_grids = kernel.capabilities.sudoku_only
-    reason = "solves grids of digits only" if only_grids else "takes no colours.*: dlx"
-    with pytest.raises(bs.InputError, match=reason):
-        check_support(kernel, TOY)
-    with pytest.raises(bs.InputError, match=reason):
-        bs.split(TOY, engine=engine)
 
 
 def test_two_options_share_an_item_only_in_one_colour():

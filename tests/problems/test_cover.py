@@ -3,7 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import changed, n_covers, problems, problems_with_costs
+from conftest import changed, coloured_problems, n_covers, problems, problems_with_costs
 from hypothesis import given, strategies as st
 from oracles import covers
 from scipy import sparse
@@ -69,16 +69,15 @@ def test_fingerprint_depends_on_structure_only():
     assert one.fingerprint != ExactCover([0, 1, 2], [1, 0], 2).fingerprint
 
 
-@given(problem=problems())
+@given(problem=problems() | coloured_problems())
 def test_verify_accepts_exactly_the_covers(problem):
     found = covers(problem)
     for cover in found:
         problem.verify(cover)
-    subsets = [frozenset({o}) for o in range(problem.n_options)]
-    for subset in subsets:
-        if subset not in found and problem.n_primary:
+    for o in range(problem.n_options):
+        if {o} not in found and problem.n_primary:
             with pytest.raises(ProblemError, match="not a cover"):
-                problem.verify(subset)
+                problem.verify([o])
 
 
 def test_verify_says_what_is_wrong():

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
-from oracles import Pencilmarks, dead_ends, easiest_step, is_backdoor, rating
+from oracles import Pencilmarks, dead_ends, easiest_step, is_backdoor, rating, shuffled
 
 import batchsolve as bs
 from batchsolve.core import native
@@ -251,14 +251,5 @@ def test_no_grids_have_no_ratings():
 
 def _images(grid, seed, n):
     """Return random images of a grid, drawn apart from the package."""
-    rng, images = np.random.default_rng(seed), []
-    for _ in range(n):
-        square = grid.reshape(9, 9)
-        square = square.T if rng.integers(2) else square
-        rows, columns = (
-            np.concatenate([3 * band + rng.permutation(3) for band in rng.permutation(3)])
-            for _ in range(2)
-        )
-        labels = np.r_[0, rng.permutation(9) + 1].astype(np.uint8)
-        images.append(labels[square[np.ix_(rows, columns)]].ravel())
-    return np.array(images)
+    rng, square = np.random.default_rng(seed), grid.reshape(9, 9)
+    return np.array([shuffled(square, 3, 3, rng).reshape(-1) for _ in range(n)], np.uint8)
