@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from heapq import heappop, heappush
 from itertools import chain, combinations, permutations, product
@@ -49,19 +49,24 @@ def _select(columns, options, o) -> None:
             del columns[i]
 
 
-def bounded_covers(
-    problem: ExactCover, taken: tuple[int, ...] = (), refused: tuple[int, ...] = ()
-) -> set[frozenset[int]]:
-    """Return all covers by definition, also with bounds: try every set of options."""
-    useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
-    free = [o for o in useful if o not in taken and o not in refused]
+def bounded_covers(problem: ExactCover, stack: Iterable[int] = ()) -> set[frozenset[int]]:
+    """Return all covers below a stack by definition, also with bounds: try every set of options."""
+    n = problem.n_options
+    taken, refused = {o for o in stack if o < n}, {o - n for o in stack if o >= n}
+    free = [o for o in useful_options(problem) if o not in taken | refused]
     sets = chain.from_iterable(combinations(free, size) for size in range(len(free) + 1))
     return {frozenset([*taken, *some]) for some in sets if _is_cover(problem, [*taken, *some])}
 
 
-def cheapest_costs(problem: ExactCover, wanted: int) -> list[int]:
-    """Return the costs of the cheapest covers."""
-    return sorted(int(problem.costs[list(c)].sum()) for c in bounded_covers(problem))[:wanted]
+def useful_options(problem: ExactCover) -> list[int]:
+    """Return the options with primary items."""
+    return [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
+
+
+def cheapest_costs(problem: ExactCover, wanted: int, stack: Iterable[int] = ()) -> list[int]:
+    """Return the costs of the cheapest covers below a stack."""
+    found = bounded_covers(problem, stack)
+    return sorted(int(problem.costs[list(cover)].sum()) for cover in found)[:wanted]
 
 
 def _is_cover(problem: ExactCover, chosen: list[int]) -> bool:

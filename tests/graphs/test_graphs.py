@@ -45,8 +45,7 @@ def test_a_graph_has_the_covers_of_the_slow_solver(data, problem, ordered, tmp_p
     stack = data.draw(st.lists(decisions, unique=True, max_size=3)) if n else []
     if problem.clash_position(stack) >= 0:
         stack = []
-    taken, refused = [o for o in stack if o < n], [o - n for o in stack if o >= n]
-    every = bounded_covers(problem, tuple(taken), tuple(refused))
+    every = bounded_covers(problem, stack)
     graph = bs.solution_graph(problem, stack, ordered=ordered)
     check_whole(graph, every)
     assert graph.is_ordered or not ordered

@@ -20,11 +20,7 @@ def projected(problem, items, stack=()):
 
 
 def all_covers(problem, stack=()):
-    if problem.bounds is None:
-        return covers(problem, stack)
-    n = problem.n_options
-    taken = tuple(o for o in stack if o < n)
-    return bounded_covers(problem, taken, tuple(o - n for o in stack if o >= n))
+    return covers(problem, stack) if problem.bounds is None else bounded_covers(problem, stack)
 
 
 @given(problem=problems(7, 14) | coloured_problems() | bounded_problems(), data=st.data())
