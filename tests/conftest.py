@@ -150,12 +150,24 @@ def rows_of_csv(path):
 
 
 def typed_rows(path, *texts):
-    """Return the rows of a CSV or Parquet file, each as a dict; these columns of CSV are texts."""
-    if not str(path).endswith(".csv"):
+    """Return the rows of a table of any format, each as a dict; these columns of CSV are texts."""
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    if path.suffix not in (".csv", ".tsv"):
         return pq.read_table(path).to_pylist()
     kinds = dict.fromkeys(texts, pa.string())
     how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
-    return pacsv.read_csv(path, convert_options=how).to_pylist()
+    parse = pacsv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
+    return pacsv.read_csv(path, parse_options=parse, convert_options=how).to_pylist()
+
+
+LIBRARIES = ["pandas", "polars", "pyarrow"]
+
+
+def frame_of(library, table):
+    """Return a table of Arrow as one of a library, which may be missing."""
+    module = pytest.importorskip(library)
+    return table if library == "pyarrow" else module.DataFrame(table.to_pydict())
 
 
 def write_table(table, path):
