@@ -167,30 +167,6 @@ def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]
     }
 
 
-def orbits_by_burnside(problem: ExactCover, images) -> int:
-    """Count the orbits: the mean, over all symmetries, of the number of covers that each fixes.
-
-    A cover that a symmetry fixes consists of cycles of options. These cycles are the options of
-    another problem, unless two options of a cycle share an item.
-    """
-    fixed = 0
-    for image in images:
-        left, options = set(range(problem.n_options)), []
-        while left:
-            cycle = [left.pop()]
-            while (after := int(image[cycle[-1]])) != cycle[0]:
-                left.remove(after)
-                cycle.append(after)
-            items = [int(i) for o in cycle for i in problem.option(o)]
-            if len(set(items)) == len(items):
-                options.append(items)
-        offsets = np.cumsum([0, *map(len, options)])
-        indices = [i for items in options for i in items]
-        fixed += len(covers(ExactCover(offsets, indices, problem.n_items, problem.n_primary)))
-    assert fixed % len(images) == 0
-    return fixed // len(images)
-
-
 def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
     """Return all grids with these clues (0: blank) that follow the rules, filled cell by cell."""
     cells = list(map(int, clues))  # of NumPy, differences would wrap around

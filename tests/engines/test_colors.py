@@ -11,7 +11,6 @@ from oracles import bounded_covers, covers
 from test_engines import COLOURED
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine
 
 WHOLE = bs.Stacks.from_lists([[]])
 # The small example in Knuth's section on colours: items p q r | x y.
@@ -57,17 +56,6 @@ def word_squares(words):
 @given(problem=problems(5, 9, 2))
 def test_the_oracle_finds_the_covers_of_the_definition(problem):
     assert covers(problem) == bounded_covers(problem)
-
-
-@coloured_engines
-def test_knuths_toy_has_one_cover(engine):
-    can_collect = not get_engine(engine).capabilities.counts_only
-    task = Task.of(WHOLE, keep=9 if can_collect else 0)
-    outcome = get_engine(engine).search(TOY, task)
-    assert outcome.counts.tolist() == [1]
-    if can_collect:
-        names = {TOY.option_name(int(o)) for o in outcome.solutions[0]}
-        assert names == {"q x:A", "p r x:A y"}
 
 
 @coloured_engines

@@ -203,17 +203,6 @@ def test_correctness_does_not_depend_on_the_table(problem, megabytes, budget):
         assert count(problem, engine=engine, jobs=1, budget=budget, split_depth=0).count == expected
 
 
-def test_a_table_is_used_again_and_belongs_to_one_problem():
-    kernel, problem = get_engine("memo:1"), family("dominoes:6x6")
-    first, again = (kernel.search(problem, Task.of(WHOLE)) for _ in range(2))
-    assert first.counts[0] == again.counts[0] == 6728
-    assert again.nodes[0] == 1
-    assert first.nodes[0] > 100
-    other = kernel.search(family("dominoes:4x9"), Task.of(WHOLE))
-    assert other.counts[0] == count(family("dominoes:4x9")).count
-    assert len(memo._TABLES) == 1
-
-
 def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():
     # 20 questions with two answers each; every answer has a secondary item of its own
     options = [[f"q{k}", f"s{k}{a}"] for k in range(20) for a in "01"]
