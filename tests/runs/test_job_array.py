@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from invoking import invoke, refused
 
-from batchsolve import InputError, Stacks
+from batchsolve import InputError, OutputError, Stacks
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import queens
 from batchsolve.runs import split as splitting
@@ -77,6 +77,20 @@ def test_a_file_with_another_value_is_refused(array, kind, field, more):
         assert done.exit_code == 2, text
         assert done.stderr.startswith(f"batchsolve: {path}: "), text
         assert done.stderr.count("\n") == 1, text
+
+
+def test_parts_add_up_to_the_whole(array):
+    parts, results = array
+    names, whole = list(map(str, results)), count(PROBLEM, jobs=1)
+    merged = merge_results(names)
+    assert (merged["count"], merged["nodes"], merged["complete"]) == (4, whole.nodes, True)
+    assert merge_results([*names, names[1]])["doubled"] == [1]
+    with pytest.raises(InputError, match="belong to another problem"):
+        read_part(str(parts[0]), queens(5))
+    with pytest.raises(OutputError, match="is not empty"):
+        write_parts(PROBLEM, str(parts[0].parent), depth=1)
+    with pytest.raises(InputError, match="not a result of"):
+        merge_results([str(parts[0])])
 
 
 def test_a_result_without_a_field_is_refused(array):

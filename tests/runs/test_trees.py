@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,6 @@ from batchsolve.problems.families import family
 from batchsolve.runs import journal, run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
-from batchsolve.runs.split import merge_results, read_part, result_of_part, write_parts
 from batchsolve.search import scheduler, tree
 
 WAYS = [
@@ -432,31 +430,6 @@ def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
         with runs.Run(tmp_path / "run", problem, collect=True, resume=True) as run:
             assert run.search(jobs=1, budget=30).count == 288
     assert len(set(read_all(tmp_path / "run"))) == len(read_all(tmp_path / "run")) == 288
-
-
-def test_parts_add_up_to_the_whole(tmp_path):
-    problem = family("latin:5")
-    facts = write_parts(problem, str(tmp_path / "parts"), depth=4, files=7)
-    assert facts["files"] == 7
-    results = []
-    for path in sorted((tmp_path / "parts").iterdir()):
-        stacks, header = read_part(str(path), problem)
-        result = asdict(count(problem, stacks))
-        results.append(tmp_path / f"{path.stem}.json")
-        results[-1].write_text(json.dumps({**result, **result_of_part(header, result)}))
-    names = list(map(str, results))
-    whole = count(problem)
-    merged = merge_results(names)
-    assert (merged["count"], merged["nodes"], merged["complete"]) == (161_280, whole.nodes, True)
-    assert merge_results([*names, names[3]])["doubled"] == [3]
-    lacking = merge_results(names[:2] + names[3:])
-    assert (lacking["missing"], lacking["complete"]) == ([2], False)
-    with pytest.raises(bs.InputError, match="belong to another problem"):
-        read_part(str(tmp_path / "parts" / "0000.jsonl"), family("latin:4"))
-    with pytest.raises(bs.OutputError, match="is not empty"):
-        write_parts(problem, str(tmp_path / "parts"), depth=1)
-    with pytest.raises(bs.InputError, match="not a result of"):
-        merge_results([str(tmp_path / "parts" / "0000.jsonl")])
 
 
 def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):
