@@ -262,13 +262,16 @@ def test_a_file_is_not_resumed_as_a_folder(corpora, tmp_path, monkeypatch):
         shutil.rmtree(first) if first.endswith("/") else os.remove(first)
 
 
-def test_folders_that_cannot_be_written_are_refused(corpora, tmp_path):
+def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "there.csv").mkdir()
     refused = {
         f"{tmp_path}/full": "is not empty, and has no journal",
         f"{tmp_path}/no/out/": "the directory .*/no does not exist",
+        f"{tmp_path}/no/out.csv": "the directory .*/no does not exist",
+        f"{tmp_path}/out.txt": r"the name must say the format: .*\.csv.*\.parquet",
+        f"{tmp_path}/out.parquet.gz": "the name must say the format",
         f"{tmp_path}/full/mine.txt/": "is a file; name a folder",
         f"{tmp_path}/there.csv": "is a directory",
         f"file://{tmp_path}/out.csv": "leave out .csv",
