@@ -261,16 +261,3 @@ def test_the_command():
     line = json.loads(cli("dominoes:8x8", "--memo", "--memo-size", "8", "--json").stdout)
     assert (line["count"], line["complete"], line["engine"]) == (12_988_816, True, "memo:8")
     assert line["nodes"] < 10_000
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        ["--memo-size", "8"],
-        ["--memo", "--engine", "sat"],
-        ["--memo", "--memo-size", "0"],
-        ["--memo", "--limit", "3"],
-    ],
-)
-def test_wrong_usage(wrong):
-    assert cli("queens:6", *wrong).exit_code == 2

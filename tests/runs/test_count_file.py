@@ -1,7 +1,6 @@
 """Counts of many problems: of files, of names, of tables; hard ones among easy ones."""
 
 import json
-import os
 from decimal import Decimal
 
 import numpy as np
@@ -9,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import typed_rows, write_table
-from invoking import invoke, refused
+from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
@@ -287,23 +286,6 @@ def test_lists_of_problems_are_counted_in_python():
     with pytest.raises(bs.InputError, match="leave out the stack and up_to_symmetry"):
         bs.count(problems, up_to_symmetry=True)
     assert [(each.count, each.complete) for each in bs.count(["queens:8"], limit=5)] == [(5, False)]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["queens:6", "queens:5", "--run", "dir"], "'--run': for one problem"),
-        (["queens:6", "queens:5", "--up-to-symmetry"], "'--up-to-symmetry': for one problem"),
-        (["queens:6", "--stats"], "--stats is for a table of counts"),
-        (["queens:6", "queens:5", "--box", "2x2"], "takes no --box; leave it out"),
-        (["queens:6", "queens:5", "--column", "x"], "only tables have a column of problems"),
-        (["queens:6", "queens:5", "-o", "x.npy"], ".npy holds nothing but solved grids"),
-    ],
-)
-def test_options_that_do_not_suit(words, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert message in refused("count", *words)
-    assert not os.listdir(tmp_path)
 
 
 def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):

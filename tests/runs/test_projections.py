@@ -92,22 +92,6 @@ def test_a_time_limit_of_the_command_ends_a_projection():
     assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["queens:6", "--project", "x"], "no item is called 'x'; the first is 'r4'"),
-        (["edgecovers:4", "--project", "1", "--engine", "cells"], "takes no bounds of items"),
-        (["queens:6", "--project", "r1", "--limit", 2], "--project goes with --engine, --time"),
-        (["queens:6", "--project", "r1", "--engine", "memo"], "only counts"),
-        (["queens:6", "queens:5", "--project", "r1"], "for one problem, without -o"),
-    ],
-)
-def test_wrong_usage(arguments, message):
-    refused = invoke("count", *arguments)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert message in refused.stderr
-
-
 @pytest.mark.parametrize("items", [[], "r1"])
 def test_items_are_a_list_with_a_name(items):
     with pytest.raises(bs.InputError, match="items are a list of names or patterns"):
