@@ -18,7 +18,7 @@ from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
-from batchsolve.runs.count import count, solutions
+from batchsolve.runs.count import count
 
 WHOLE = bs.Stacks.from_lists([[]])
 
@@ -214,31 +214,12 @@ def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():
     assert (outcome.counts[0], outcome.nodes[0]) == (2**20, 41)
 
 
-def test_it_only_counts():
-    problem = bs.Sudoku(2, 2)
-    with pytest.raises(bs.InputError, match="only counts; it solves no puzzles"):
-        bs.solve_batch(np.zeros((1, 16), np.uint8), engine="memo", jobs=1)
-    with pytest.raises(bs.InputError, match="has no tree of its own"):
-        bs.estimate(problem, engine="memo")
-    for search in (
-        lambda: count(problem, engine="memo", limit=3),
-        lambda: next(solutions(problem, engine="memo")),
-    ):
-        with pytest.raises(bs.InputError, match="only counts, and counts everything"):
-            search()
-
-
 @pytest.mark.parametrize(
     "size", ["", "x", "-1", "0", "1.5", "9" * 30, "1".zfill(20) + "0" * 30, "9".zfill(5_000)]
 )
 def test_bad_sizes_are_refused(size):
     with pytest.raises(bs.InputError, match="megabytes"):
         get_engine(f"memo:{size}")
-
-
-def test_a_table_that_does_not_fit_is_refused():
-    with pytest.raises(bs.InputError, match=f"a table of {2**30:,} MB"):
-        get_engine(f"memo:{2**30}").search(bs.Sudoku(2, 2), Task.of(WHOLE))
 
 
 def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):

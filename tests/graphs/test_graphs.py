@@ -210,21 +210,6 @@ def test_distinct_samples_have_equal_chances():
     assert all(abs(n - (75 if len(c) == 1 else 50)) < 25 for c, n in tally.items())
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"problem": "dominoes:3x3", "n": 1}, "the graph has no covers to draw"),
-        ({"problem": "queens:6", "n": 5, "distinct": True}, "4 covers in all, not 5 different"),
-        ({"problem": "queens:6", "n": -1}, "the size of a sample is 0 to 100,000,000, not -1"),
-        ({"problem": "queens:6", "n": 1, "weighted": True, "distinct": True}, "leave out distinct"),
-        ({"problem": "queens:6", "n": 1, "weighted": True, "memory": 9}, "leave out `memory`"),
-    ],
-)
-def test_bad_samples_are_refused(how, message):
-    with pytest.raises(bs.InputError, match=message):
-        bs.sample(**how)
-
-
 def test_probes_that_find_nothing_end(monkeypatch):
     from batchsolve.runs import estimate as estimator
 

@@ -75,5 +75,3 @@ def test_sums_that_take_too_much_memory():
         bs.solution_graph("dominoes:6x6").distribution([2**k for k in range(60)], memory=1)
     with pytest.raises(bs.InputError, match="2 weights for 64 options"):
         graph.distribution([1, 2])
-    with pytest.raises(bs.InputError, match="unknown sum 'size'"):
-        bs.distribution("latin:4", "size")

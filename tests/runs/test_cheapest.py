@@ -73,6 +73,7 @@ def test_costs_may_all_be_zero():
     assert problem.costs.tolist() == [0, 0, 0]
     assert [each.cost for each in bs.cheapest(problem, 3).covers] == [0, 0]
     assert np.array_equal(read_dlx(write_dlx(problem)).costs, problem.costs)
+    assert bs.ExactCover([0, 1], [0], 1, costs=[0]).costs.tolist() == [0]
 
 
 @given(problem=problems_with_costs(), data=st.data())
@@ -170,23 +171,3 @@ def test_the_command_line_prints_the_cheapest(tmp_path):
         {"cost": 22, "options": ["a", "b", "c"]},
         {"cost": 25, "options": ["a", "b", "c"]},  # not the other option c, of cost 3
     ]
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"wanted": 1.5}, "cheapest covers is a whole number, not 1.5"),
-        ({"limit": 3}, "a limit and the cheapest covers do not go together"),
-        ({"engine": "bits"}, "'bits' does not look at costs; these engines do: dlx"),
-    ],
-)
-def test_what_cannot_be_asked_for(how, message):
-    problem = bs.ExactCover([0, 1], [0], 1, costs=[3])
-    with pytest.raises(bs.InputError, match=message):
-        bs.cheapest(problem, **how)
-
-
-def test_problems_without_costs_are_refused():
-    with pytest.raises(bs.InputError, match=r"no costs; write \|\$25 behind their items"):
-        bs.cheapest("queens:5")
-    assert np.array_equal(bs.ExactCover([0, 1], [0], 1, costs=[0]).costs, [0])

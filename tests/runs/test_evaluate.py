@@ -166,23 +166,6 @@ def test_rules_of_rows_count():
     assert found.named["unjudged"] == ["row 2: the truth does not solve the puzzle"]
 
 
-def test_wrong_columns_are_one_error():
-    table = table_of([(UNIQUE, "12", None, "1")])
-    for how, why in (
-        ({"prediction": "x"}, "unknown column 'x'; choose from 'puzzle'"),
-        ({"by": "x"}, "unknown column 'x'"),
-        ({"prediction": "puzzle"}, "taken as that of predictions and of puzzles"),
-        ({"bins": [1]}, "name it with `by`"),
-        ({"by": "level", "bins": [2, 1]}, "bins ascend"),
-        ({"truth": "x"}, "unknown column 'x'"),
-        ({"truth": "prediction"}, "is taken as that of predictions and of truths"),
-    ):
-        with pytest.raises(bs.InputError, match=why):
-            bs.evaluate(table, **how)
-    with pytest.raises(bs.InputError, match="say which with `prediction`"):
-        bs.evaluate(table.rename_columns(["puzzle", "a", "solution", "level"]))
-
-
 def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     path, page = tmp_path / "in.csv", tmp_path / "page.html"
     right = solutions_of(UNIQUE)[0]

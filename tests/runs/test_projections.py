@@ -90,9 +90,3 @@ def test_a_time_limit_of_the_command_ends_a_projection():
     printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", 0.2)
     assert printed.exit_code == 1
     assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
-
-
-@pytest.mark.parametrize("items", [[], "r1"])
-def test_items_are_a_list_with_a_name(items):
-    with pytest.raises(bs.InputError, match="items are a list of names or patterns"):
-        bs.count_projections("queens:6", items)

@@ -141,17 +141,3 @@ def test_a_row_that_meets_its_node_limit_says_so(tmp_path):
     assert (first["status"], first["message"]) == ("unfinished", "stopped after 5 nodes")
     assert (first["cover"], first["n_solutions"]) == (None, 0)
     assert second["status"] in ("multiple", "unfinished")
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"engine": "memo"}, "'memo' only counts"),
-        ({"box": (2, 2)}, "only tables of grids have 'box'"),
-        ({"canonical": True}, "only tables of grids have 'canonical'"),
-        ({"column": "x"}, "only tables have a column of problems"),
-    ],
-)
-def test_settings_that_do_not_suit(how, message, tmp_path):
-    with pytest.raises(bs.InputError, match=message):
-        bs.solve_file(["queens:4"], tmp_path / "out.csv", **how)

@@ -117,17 +117,3 @@ def test_tables_before_a_wrong_one_are_answered(later, why):
     assert len(next(solved)) == 60
     with pytest.raises(bs.InputError, match=why):
         next(solved)
-
-
-@pytest.mark.parametrize(
-    ("tables", "how", "why"),
-    [
-        ({"a": TABLE}, {}, "tables are an iterable of them, or a reader of Arrow, not a dict"),
-        (7, {}, "not 7"),
-        ([TABLE], {"time_limit": 1}, "takes no `time_limit`; `node_limit` does not depend"),
-        ([TABLE], {"limit": 0}, "limit is 1 or more"),
-    ],
-)
-def test_wrong_arguments_are_refused_at_the_call(tables, how, why):
-    with pytest.raises(bs.InputError, match=why):
-        bs.solve_stream(tables, **how)

@@ -179,17 +179,3 @@ def test_groups_that_are_too_large_are_refused(monkeypatch):
     turns = [{"0": "1", "1": "0"}, {str(k): str((k + 1) % 6) for k in range(6)}]
     with pytest.raises(bs.ProblemError, match="more than 16 symmetries"):
         bs.Symmetries.generated(problem, turns)
-
-
-def test_what_has_no_symmetries_to_try():
-    with pytest.raises(bs.ProblemError, match="more symmetries than can be tried"):
-        bs.count("sudoku:2x2", up_to_symmetry=True)
-    with pytest.raises(bs.InputError, match=r"Symmetries\(8 of 16 options\) are not of"):
-        bs.count("queens:5", up_to_symmetry=bs.symmetries(family("queens:4")))
-    with pytest.raises(bs.InputError, match="up_to_symmetry is True or a group"):
-        bs.count("queens:5", up_to_symmetry="rotations")
-    parts = bs.split("queens:5", depth=1).stacks
-    with pytest.raises(bs.InputError, match="a part of a search cannot be counted up to symmetry"):
-        bs.count("queens:5", parts.between(0, 1), up_to_symmetry=True)
-    with pytest.raises(bs.InputError, match="only counts"):
-        bs.count("queens:5", up_to_symmetry=True, engine="memo")
