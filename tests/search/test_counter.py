@@ -257,13 +257,6 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     assert parts == size
 
 
-def test_the_size_of_a_tree_is_that_of_the_plain_search():
-    for name in ("dominoes:6x6", "matchings:5", "latin:4"):
-        problem = family(name)
-        outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
-        assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
-
-
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_process_counts_a_row_to_its_end_with_one_table(at_once):
     problem = family("dominoes:6x6")
