@@ -1,6 +1,5 @@
 """Items with bounds: covers by definition, and problems whose answers are known."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -112,29 +111,6 @@ def test_bounds_of_one_and_one_are_none():
     assert wider.fingerprint != plain.fingerprint
     assert (wider.n_bounded, wider.n_decisions, plain.n_decisions) == (1, 2, 1)
     assert "n_bounded=1" in repr(wider)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
-        ([[2, 1]], "item 0 has the bounds 2 and 1; the lower bound is 0 or more and not"),
-        ([[-1, 1]], "the lower bound is 0 or more"),
-        ([[0, 0]], "the upper bound is 1 to 2,147,483,647"),
-        ([[1, 1], [1, 1]], r"bounds of shape \(2, 2\)"),
-        ([1, 1], "bounds must have 2 dimensions, not 1"),
-        ([[1.0, 2.0]], "whole numbers"),
-        ({"x": (1, 2)}, "'x', which is not a primary item"),
-        ({"a": (1,)}, "a least and a most"),
-        ({"a": 3}, "a least and a most"),
-        ({"a": (3, 2)}, "'a' has the bounds 3 and 2"),
-    ],
-)
-def test_bounds_that_cannot_be(bounds, message):
-    by_number = partial(bs.ExactCover, [0, 1], [0], 1)
-    by_name = partial(bs.ExactCover.from_options, [["a", "x"]], secondary=["x"])
-    make = by_name if isinstance(bounds, dict) else by_number
-    with pytest.raises(bs.ProblemError, match=message):
-        make(bounds=bounds)
 
 
 def test_graphs_of_large_counts_and_of_too_little_memory():

@@ -1,6 +1,5 @@
 """Colours of secondary items: problems whose answers are known."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -108,26 +107,3 @@ def test_only_the_pattern_of_colours_is_in_the_fingerprint():
     assert len({p.fingerprint for p in (plain, one, other)}) == 3
     assert "n_colors=2" in repr(other)
     assert "colors" not in repr(plain)
-
-
-@pytest.mark.parametrize(
-    ("colors", "message"),
-    [
-        ([1, 0, 0, 0], "option 0 gives the primary item 0 a colour; only secondary items"),
-        ([0, 1, 0], "3 colours for 4 entries"),
-        ([0, -1, 0, 1], "option 0 gives item 2 the colour -1; colours lie in 1"),
-        ([0, 1, 0, 2**32 - 1], "option 1 gives item 2 the colour 4294967295"),
-        ([0, 1, 0, 0.5], "colors must hold whole numbers"),
-        ([0, 1, 0, 2], "1 colour names, but the highest colour is 2"),
-        ([{"x": 1}], "colours of 1 options for 2 options"),
-        ([{"x": 1}, None], "the colours of option 1 must be a mapping of items, not None"),
-        ([{"x": 1}, {"y": 1}], "option 1 gives the item 'y' a colour, but does not have that item"),
-        ([{"x": 1}, {"a": 1}], "option 1 gives the primary item a a colour"),
-    ],
-)
-def test_bad_colours_are_refused(colors, message):
-    by_number = partial(bs.ExactCover, *ARRAYS, color_names=["red"] if 2 in colors else None)
-    by_name = partial(bs.ExactCover.from_options, [["a", "x"], ["a"]], secondary=["x"])
-    make = by_name if isinstance(colors[0], dict) else by_number
-    with pytest.raises(bs.ProblemError, match=message):
-        make(colors=colors)
