@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv
+from conftest import rows_of_csv, typed_rows
 
 import batchsolve as bs
 from batchsolve.tables.texts import is_list, is_text, storage_of
@@ -149,22 +149,19 @@ def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
 
     column = pa.array(map(value, texts), storage)
     table = pa.table({"puzzle": column if storage is kind else kind.wrap_array(column)})
-    if form == "table":
-        solved = bs.solve_table(table, canonical=True)
-        assert solved.schema.field("canonical").type == kind
-    else:
+    wanted = [value(SOLUTION), None, value("1234341221434321")]
+    solved = bs.solve_table(table, canonical=True)
+    if form != "table":
         pq.write_table(table, tmp_path / "in.parquet")
-        bs.solve_file(tmp_path / "in.parquet", tmp_path / f"out{form}")
+        bs.solve_file(tmp_path / "in.parquet", tmp_path / f"out{form}", canonical=True)
+    if form == ".jsonl":
+        assert [row["solution"] for row in typed_rows(tmp_path / "out.jsonl")] == wanted
+        return
     if form == ".parquet":
         solved = pq.read_table(tmp_path / "out.parquet")
-    if form == ".jsonl":
-        lines = (tmp_path / "out.jsonl").read_text().splitlines()
-        found = [json.loads(line)["solution"] for line in lines]
-    else:
-        assert solved.schema.field("solution").type == kind
-        assert solved.schema.field("puzzle").type == kind
-        found = solved["solution"].to_pylist()
-    assert found == [value(SOLUTION), None, value("1234341221434321")]
+    assert solved["solution"].to_pylist() == wanted
+    for name in ("puzzle", "solution", "canonical"):
+        assert solved.schema.field(name).type == kind
 
 
 SQUARE = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 4]]
