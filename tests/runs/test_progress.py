@@ -35,13 +35,25 @@ CALLS = {
 }
 
 
+# calls that return tables -> the summary that they log
+SUMMARIES = {
+    "solve_table": "9 rows: 3 unique, 3 multiple, 3 invalid; ",
+    "rate": "hardest techniques: 2 hidden single",
+    "augment": "9 rows: 18 images, seed ",
+    "generate_table": "5 rows: 5 unique, seed 1; ",
+    "dedupe": "9 rows: 3 kept (3 of them invalid), 6 known, ",
+}
+
+
 @pytest.mark.parametrize("call", CALLS)
-def test_rows_are_told_once(call):
+def test_rows_are_told_once_and_summed_up(call, caplog):
     run, n = CALLS[call]
     told = []
-    run(on_progress=lambda progress: told.append((progress.new_rows, progress.totals.rows)))
+    with caplog.at_level("INFO", "batchsolve"):
+        run(on_progress=lambda progress: told.append((progress.new_rows, progress.totals.rows)))
     assert sum(new for new, _ in told) == n
     assert told[-1][1] <= n
+    assert SUMMARIES.get(call, "") in caplog.text
     with pytest.raises(bs.InputError, match="on_progress is a function or True, not 5"):
         run(on_progress=5)
 
