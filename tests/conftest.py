@@ -29,6 +29,9 @@ settings.register_profile("few", deadline=None, derandomize=True, max_examples=5
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+DATASETS = Path(__file__).resolve().parent.parent / "datasets"
+WHOLE = Stacks.from_lists([[]])
+
 # without this, a failed assertion there does not say why
 pytest.register_assert_rewrite("backends", "rooted")
 
@@ -161,6 +164,18 @@ def typed_rows(path, *texts):
     return pacsv.read_csv(path, parse_options=parse, convert_options=how).to_pylist()
 
 
+def dataset(name, *columns):
+    """Return columns of a data set as a table of texts."""
+    return pa.Table.from_pylist(rows_of_csv(DATASETS / name)).select(columns)
+
+
+def with_a_clue_more(table):
+    """Return puzzles and solutions with one clue more in each puzzle."""
+    rows = zip(table["puzzle"].to_pylist(), table["solution"].to_pylist(), strict=True)
+    more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
+    return table.set_column(0, "puzzle", [more])
+
+
 LIBRARIES = ["pandas", "polars", "pyarrow"]
 
 
@@ -183,7 +198,7 @@ def write_table(table, path):
 @cache
 def hard_puzzles():
     """Return 9×9 puzzles that need many guesses, and their solutions."""
-    rows = rows_of_csv(Path(__file__).resolve().parent.parent / "datasets" / "hard9.csv")
+    rows = rows_of_csv(DATASETS / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
 

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from conftest import bounded_problems
+from conftest import WHOLE, bounded_problems
 from hypothesis import given, strategies as st
 from kinds import dominating_queens, graphs
 from oracles import bounded_covers
@@ -13,7 +13,6 @@ from test_engines import assert_same
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
 
-WHOLE = bs.Stacks.from_lists([[]])
 DLX, BITS = get_engine("dlx"), get_engine("bits")
 
 both_engines = pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])

@@ -2,7 +2,7 @@
 
 from fnmatch import fnmatchcase
 
-from conftest import bounded_problems, problems
+from conftest import WHOLE, bounded_problems, problems
 from hypothesis import given, strategies as st
 from invoking import invoke
 from oracles import bounded_covers, covers
@@ -11,7 +11,6 @@ from test_engines import assert_same, run_out
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
 
-WHOLE = bs.Stacks.from_lists([[]])
 PATTERNS = {"sharp": "[#]*", "sharp:2*": "2*", "sharp:[13]": "[13]"}
 rules = st.sampled_from(["first", "sharp", "sharp:2*", "sharp:[13]"])
 some = st.integers(1, 12) | st.just(UNLIMITED)

@@ -11,7 +11,6 @@ from test_engines import COLOURED
 
 import batchsolve as bs
 
-WHOLE = bs.Stacks.from_lists([[]])
 # The small example in Knuth's section on colours: items p q r | x y.
 TOY = bs.ExactCover.from_options(
     [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],

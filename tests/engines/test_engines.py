@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, hard_puzzles, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, hard_puzzles, problems
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
@@ -24,7 +24,6 @@ from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
 
-WHOLE = Stacks.from_lists([[]])
 SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
 GENERAL = [name for name in engine_names() if name not in SUDOKU_ONLY]
 COLLECTING = [name for name in engine_names() if not get_engine(name).capabilities.counts_only]

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems
+from conftest import WHOLE, coloured_problems, problems
 from hypothesis import given, strategies as st
 from invoking import invoke
 from kinds import shuffled
@@ -19,8 +19,6 @@ from batchsolve.engines.native import core_problem
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-
-WHOLE = bs.Stacks.from_lists([[]])
 
 
 def copies(n, options):

@@ -9,25 +9,21 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, frame_of, rows_of_csv
+from conftest import LIBRARIES, dataset, frame_of, rows_of_csv, with_a_clue_more
 from invoking import invoke
 from oracles import canonical_form
 
 import batchsolve as bs
 
-DATASETS = Path(__file__).parent.parent.parent / "datasets"
-TEXT = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
-NINES = pacsv.read_csv(DATASETS / "sudoku9.csv", convert_options=TEXT).slice(0, 300)
+NINES = dataset("sudoku9.csv", "puzzle", "solution").slice(0, 100)
 SIXES = bs.generate_table(48, box=(2, 3), seed=1, clues=(9, 14))
 
 
 def with_relatives(n):
     """Return puzzles with ids: some, images of the first of them, and these with a clue more."""
-    some = NINES.select(["puzzle", "solution"]).slice(0, n)
+    some = NINES.slice(0, n)
     images = bs.augment(some.slice(0, n // 3), 2, seed=3).drop_columns("source_row")
-    rows = zip(images["puzzle"].to_pylist(), images["solution"].to_pylist(), strict=True)
-    more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
-    table = pa.concat_tables([some, images, images.set_column(0, "puzzle", [more])])
+    table = pa.concat_tables([some, images, with_a_clue_more(images)])
     table = table.take(np.random.default_rng(5).permutation(len(table)))
     clues = [81 - text.count(".") for text in table["puzzle"].to_pylist()]
     return table.append_column("id", pa.array(range(len(table)))).append_column("clues", [clues])

@@ -2,18 +2,16 @@
 
 import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv, typed_rows
+from conftest import DATASETS, rows_of_csv, typed_rows
 
 import batchsolve as bs
 from batchsolve.tables.texts import is_list, is_text, storage_of
 
-DATASETS = Path(__file__).parents[2] / "datasets"
 PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 
 

@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
@@ -24,7 +24,6 @@ from batchsolve.search.scheduler import Piece, Result, Scheduler
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Done
 
-WHOLE = bs.Stacks.from_lists([[]])
 FAMILIES = ["queens:12", "langford:11", "dominoes:12x12", "latin:10", "matchings:12", "steiner:13"]
 
 
