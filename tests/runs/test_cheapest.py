@@ -59,21 +59,23 @@ def test_options_that_only_go_with_useless_ones_are_useless():
     assert useless_options(problem).tolist() == [True, True, False, True, False]
 
 
-def test_costs_up_to_the_most_do_not_overflow():
-    n = 1000  # options, so many that costs have no room for fractions
-    most = 2**48 // n - 1
-    problem = bs.ExactCover(
-        range(0, 2 * n + 1, 2), np.repeat([[0, 1]], n, 0).ravel(), 2, costs=[most] * (n - 1) + [1]
-    )
-    assert [each.cost for each in bs.cheapest(problem, 2).covers] == [1, most]
+LARGE = 2**48 // 4
+MANY = 2**48 // 1000 - 1
 
 
-def test_costs_may_all_be_zero():
-    problem = read_dlx("a b\na b |$0\na\nb\n")
-    assert problem.costs.tolist() == [0, 0, 0]
-    assert [each.cost for each in bs.cheapest(problem, 3).covers] == [0, 0]
-    assert np.array_equal(read_dlx(write_dlx(problem)).costs, problem.costs)
-    assert bs.ExactCover([0, 1], [0], 1, costs=[0]).costs.tolist() == [0]
+@pytest.mark.parametrize(
+    ("options", "costs", "cheapest"),
+    [
+        (["abc", "a", "b", "c"], [LARGE, 1, LARGE - 1, 1], [LARGE, LARGE + 1]),
+        (["ab"] * 1000, [MANY] * 999 + [1], [1, MANY]),  # without room for fractions of costs
+        (["ab", "a", "b"], [0, 0, 0], [0, 0]),
+    ],
+)
+def test_costs_of_any_size_are_added_exactly(options, costs, cheapest):
+    problem = bs.ExactCover.from_options(map(list, options), costs=costs)
+    assert [each.cost for each in bs.cheapest(problem, 2).covers] == cheapest
+    again = read_dlx(write_dlx(problem))
+    assert again.costs.tolist() == problem.costs.tolist() == costs
 
 
 @given(problem=problems_with_costs(), data=st.data())
@@ -125,14 +127,6 @@ def test_of_equal_covers_the_first_are_found_by_everybody():
     ]
     assert found[0] == found[1] == found[2]
     assert [cover.cost for cover in found[0]] == [0] * 7
-
-
-def test_costs_of_any_size_are_added_exactly():
-    most = 2**48 // 4
-    problem = bs.ExactCover.from_options(
-        [["a", "b", "c"], ["a"], ["b"], ["c"]], costs=[most, 1, most - 1, 1]
-    )
-    assert [c.cost for c in bs.cheapest(problem, 5).covers] == [most, most + 1]
 
 
 def test_the_cheapest_are_exported_with_their_costs(tmp_path):

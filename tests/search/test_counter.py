@@ -142,24 +142,17 @@ def test_small_problems_are_not_weighed(monkeypatch):
 
 
 @pytest.mark.usefixtures("always")
-@given(problem=problems() | coloured_problems(), budget=st.none() | st.integers(1, 9))
-def test_a_count_that_begins_again_is_exact(problem, budget):
-    for jobs in (1, 2):
-        found = count(problem, jobs=jobs, budget=budget)
-        assert (found.count, found.complete) == (len(covers(problem)), True)
-
-
-@pytest.mark.usefixtures("always")
 @given(
     each=st.lists(problems() | coloured_problems() | bounded_problems(), min_size=1, max_size=4),
     budget=st.none() | st.integers(1, 9),
 )
-def test_counts_of_many_that_begin_again_are_exact(each, budget):
+def test_counts_that_begin_again_are_exact_in_a_list_and_alone(each, budget):
     sizes = [len(covers(p) if p.bounds is None else bounded_covers(p)) for p in each]
     for jobs in (1, 2):
-        found = count([*each, each[0]], jobs=jobs, budget=budget)
-        assert [row.count for row in found] == [*sizes, sizes[0]]
-        assert all(row.complete for row in found)
+        how = {"jobs": jobs, "budget": budget}
+        found = [*count([*each, each[0]], **how), *(count(problem, **how) for problem in each)]
+        assert [one.count for one in found] == [*sizes, sizes[0], *sizes]
+        assert all(one.complete for one in found)
 
 
 @pytest.mark.usefixtures("soon")
