@@ -77,8 +77,6 @@ def test_a_split_and_its_parts_add_up(depth):
 def test_a_split_needs_a_partial_cover():
     with pytest.raises(ProblemError, match="digit 2 twice in a row"):
         split(PROBLEM, [1, 5])
-    with pytest.raises(InputError, match="0 or more"):
-        split(PROBLEM, depth=-1)
 
 
 def test_solved_grids_are_stacks_of_their_options():

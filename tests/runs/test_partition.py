@@ -157,25 +157,6 @@ def test_the_parts_of_tables_can_be_files(library, tmp_path):
     assert len(rows_of_csv(tmp_path / "csv" / "test.csv")) == 14
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"parts": {"a": 0.5, "b": 0.4}}, "shares that add up to 1, such as .*, not 0.9"),
-        ({"parts": "a=0.5,b"}, "shares that add up to 1, such as .*, not 'a=0.5,b'"),
-        ({"parts": "a=2,b=-1"}, "shares that add up to 1, such as .*, not 'a=2,b=-1'"),
-        ({"parts": "a=0.9,b=0.1000011"}, "shares that add up to 1, such as .*, not 1.000001"),
-        ({"parts": "a=0.8,a=0.2"}, "name a part twice: 'a=0.8,a=0.2'"),
-        ({"parts": "../a=0.5,b=0.5"}, "a part is named by a word, such as train, not '../a'"),
-        ({"by": "level"}, "unknown column 'level'; choose from 'puzzle', 'solution', 'id', 'clues"),
-        ({"bins": [1]}, "`bins` are of the values of one column"),
-        ({"seed": -1}, "a seed is 0 or more, not -1"),
-    ],
-)
-def test_what_cannot_be_done_is_one_message(how, message):
-    with pytest.raises(bs.InputError, match=message):
-        bs.partition(with_relatives(9), **how)
-
-
 def test_shares_of_single_precision_add_up():
     parts = {"a": np.float32(0.1), "b": np.float32(0.9)}
     made = bs.partition(SIXES.slice(0, 40), parts=parts)

@@ -81,6 +81,20 @@ WRONG_CALLS = [
     ("unknown column 'x'", lambda: bs.evaluate(TABLE, truth="x")),
     ("taken as that of predictions and of truths", lambda: bs.evaluate(TABLE, truth="prediction")),
     ("say which with `prediction`", lambda: bs.evaluate(UNNAMED)),
+    # columns of solutions
+    ("unknown column 'x'; choose from 'puzzle'", lambda: solve_table(solution_column="x")),
+    ("as that of puzzles and of solutions", lambda: solve_table(solution_column="puzzle")),
+    ("solution_column is text, not 3", lambda: solve_table(solution_column=3)),
+    # parts of a table
+    ("add up to 1, such as .*, not 0.9", lambda: partition(parts={"a": 0.5, "b": 0.4})),
+    ("add up to 1, such as .*, not 'a=0.5,b'", lambda: partition(parts="a=0.5,b")),
+    ("add up to 1, such as .*, not 'a=2,b=-1'", lambda: partition(parts="a=2,b=-1")),
+    ("add up to 1, such as .*, not 1.000001", lambda: partition(parts="a=0.9,b=0.1000011")),
+    ("name a part twice: 'a=0.8,a=0.2'", lambda: partition(parts="a=0.8,a=0.2")),
+    ("named by a word, such as train, not '../a'", lambda: partition(parts="../a=0.5,b=0.5")),
+    ("unknown column 'x'; choose from 'puzzle', 'pred", lambda: partition(by="x")),
+    ("`bins` are of the values of one column", lambda: partition(bins=[1])),
+    ("a seed is 0 or more, not -1", lambda: partition(seed=-1)),
     # projections and sums
     ("items are a list of names or patterns", lambda: bs.count_projections("queens:6", [])),
     ("items are a list of names or patterns", lambda: bs.count_projections("queens:6", "r1")),
@@ -98,6 +112,14 @@ def up_to_symmetry(problem, group, stack=()):
 
 def solve_names(**how):
     return bs.solve_file(["queens:4"], "out.csv", **how)
+
+
+def solve_table(**how):
+    return bs.solve_table(TABLE, column="puzzle", **how)
+
+
+def partition(**how):
+    return bs.partition(TABLE, **how)
 
 
 @pytest.mark.parametrize(("message", "call"), WRONG_CALLS)

@@ -135,21 +135,6 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
     assert bs.solve_table(table, solution_column="grid")["agrees"].to_pylist() == [False]
 
 
-@pytest.mark.parametrize(
-    ("named", "why"),
-    [
-        ({"solution_column": "x"}, "unknown column 'x'; choose from 'puzzle', 'solution'"),
-        ({"column": "puzzle", "solution_column": "puzzle"}, "as that of puzzles and of solutions"),
-        ({"solution_column": 3}, "solution_column is text, not 3"),
-    ],
-)
-def test_a_column_of_given_solutions_that_cannot_be_is_refused(tmp_path, named, why):
-    path = tmp_path / "in.csv"
-    path.write_text("puzzle,solution\n1.....2..3.....4,\n")
-    with pytest.raises(bs.InputError, match=why):
-        bs.solve_file(path, tmp_path / "out.csv", **named)
-
-
 @pytest.fixture
 def fed():
     """Return a function that starts a command; it returns the command and a function to feed it."""
