@@ -28,52 +28,6 @@ def test_from_options_orders_items_by_first_use():
     assert problem.option_name(0) == "b s"
 
 
-def one(**parts):
-    return ExactCover([0, 1], [0], 1, **parts)
-
-
-def coloured(colors, names=None):
-    return ExactCover([0, 2, 4], [0, 2, 1, 2], 3, 2, colors=colors, color_names=names)
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        # what files can hold as well is in tables/test_reading.py
-        (lambda: ExactCover([0, 2], [1, 1], 2), "option 0 names item 1 twice"),
-        (lambda: ExactCover([0, 2, 1], [0], 2), "indptr descends behind option 1"),
-        (lambda: ExactCover([0, 3], [0, 1], 2), "indptr must begin with 0 and end with"),
-        (lambda: ExactCover([0, 1], [0], 1, 2), "n_primary is 0 to 1, not 2"),
-        (lambda: ExactCover([0, 1], [0.5], 1), "indices must hold whole numbers"),
-        (lambda: one(item_names=["a", "b"]), "2 item names for 1 items"),
-        (lambda: ExactCover.from_matrix([[2]]), "holds 0 and 1 only"),
-        (lambda: ExactCover.from_matrix([1, 0]), "a matrix has 2 dimensions"),
-        (lambda: ExactCover.from_matrix([[1]], secondary=[1]), "secondary columns must lie in"),
-        (lambda: Sudoku(16, 16), "a box of 16×16 gives 256 digits"),
-        (lambda: one(bounds=[[2, 1]]), "item 0 has the bounds 2 and 1; the lower bound is 0 or mo"),
-        (lambda: one(bounds=[[-1, 1]]), "the lower bound is 0 or more"),
-        (lambda: one(bounds=[[0, 0]]), "the upper bound is 1 to 2,147,483,647"),
-        (lambda: one(bounds=[[1.0, 2.0]]), "whole numbers"),
-        (lambda: ExactCover.from_options([["a"]], bounds={"a": 3}), "a least and a most"),
-        (
-            lambda: ExactCover.from_options([["a"]], bounds={"a": (3, 2)}),
-            "'a' has the bounds 3",
-        ),
-        (lambda: coloured([0, -1, 0, 1]), "option 0 gives item 2 the colour -1; colours lie in 1"),
-        (lambda: coloured([0, 1, 0, 2**32 - 1]), "option 1 gives item 2 the colour 4294967295"),
-        (lambda: coloured([0, 1, 0, 0.5]), "colors must hold whole numbers"),
-        (lambda: coloured([0, 1, 0, 2], ["red"]), "1 colour names, but the highest colour is 2"),
-        (
-            lambda: ExactCover.from_options([["a"]], colors=[None]),
-            "the colours of option 0 must be a mapping of items, not None",
-        ),
-    ],
-)
-def test_bad_problems_are_refused(build, message):
-    with pytest.raises((ProblemError, bs.InputError), match=message):
-        build()
-
-
 def test_dense_and_sparse_matrices_build_the_same_problem():
     matrix = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
     dense = ExactCover.from_matrix(matrix, secondary=[0])
@@ -214,19 +168,3 @@ def test_arrays_of_a_problem_are_copies():
         array[:] = 0
     assert (problem.indptr.tolist(), problem.costs.tolist()) == ([0, 1, 2], [3, 4])
     assert problem.bounds.tolist() == [[1, 2], [1, 1]]
-
-
-@pytest.mark.parametrize("what", ["item_names", "option_names", "color_names"])
-@pytest.mark.parametrize("names", [[1], [None], [b"a"], 1])
-def test_names_are_texts(what, names):
-    with pytest.raises(bs.InputError, match=f"^{what} are a sequence of texts, not "):
-        ExactCover([0, 1], [0], 1, **{what: names})
-
-
-def test_numbers_of_64_bits_are_named():
-    most = np.array([2**64 - 1], np.uint64)
-    of_63_bits = r"must hold whole numbers of 63 bits, not array\(\[18446744"
-    with pytest.raises(ProblemError, match=f"^indices {of_63_bits}"):
-        ExactCover([0, 1], most, 1)
-    with pytest.raises(ProblemError, match=f"^colors {of_63_bits}"):
-        ExactCover([0, 1], [0], 1, 0, colors=most)
