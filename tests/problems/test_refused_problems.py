@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import batchsolve as bs
-from batchsolve import ExactCover, Rules, Variant
+from batchsolve import ExactCover, Rules, Stacks, Variant
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
 PLACE = ((0, 0),)
 MOST = np.array([2**64 - 1], np.uint64)
+ONE, FIRST, stacks = np.array([0, 1]), np.array([1], np.uint32), Stacks.from_lists
+UNFIT = r"^stacks of \(2,\) offsets, .* branches do not fit together"
 OF_63_BITS = r"must hold whole numbers of 63 bits, not array\(\[18446744"
 
 
@@ -86,6 +88,34 @@ REFUSED = [
     (lambda: bs.tiling("2x2", "I4", kind="both"), "unknown kind of pieces 'both'"),
     (lambda: bs.tiling([1, 1], "I2"), "a board has 2 or 3 dimensions, not 1"),
     (lambda: bs.tiling([[1], [1, 1]], "I2"), "the board is an array, or lists of equal length"),
+    # stacks
+    (lambda: Stacks([0, 1], [1], [0]), r"^offsets .* arrays of int64, .* not \[0, 1\]; Stacks.fr"),
+    (lambda: Stacks(None, None, None), "^offsets .* of int64, .*, not None"),
+    (lambda: Stacks(ONE, np.array([1.5]), ONE[:1]), "options .* of uint32, not .*1.5"),
+    (lambda: Stacks(ONE, FIRST, None), "roots .* of int64, .*, not None"),
+    (lambda: Stacks(ONE * 1.0, FIRST, ONE[:1]), "^offsets .*, not .*0., 1."),
+    (lambda: Stacks(ONE, FIRST, ONE[:1], np.zeros((2, 3), np.uint32)), "branches of three numbers"),
+    (lambda: stacks(None), "^stacks are lists of option numbers, not None"),
+    *(
+        (lambda lists=lists: stacks(lists), "^a stack is a list of option numbers, not")
+        for lists in ([None], [[1.5]], ["ab"], [3], [[[1]]])
+    ),
+    (lambda: stacks([[-1]]), "32 bits"),
+    (lambda: stacks([[1]], [0, 1]), "^2 roots for 1 stacks"),
+    (lambda: stacks([[1]], [None]), r"^roots must hold whole numbers of 63 bits, not \[None\]"),
+    (lambda: stacks([[1]], [0.5]), r"^roots must hold whole numbers of 63 bits, not \[0.5\]"),
+    (lambda: stacks([[1]], None, 5), "^branches of stacks must have 2 dimensions, not 0"),
+    *(
+        (lambda branches=branches: stacks([[1]], None, branches), UNFIT)
+        for branches in ([[1, 0]], [[0] * 3] * 2)
+    ),
+    (lambda: stacks([[1]], None, [[1, 0.5, 2]]), "^branches of stacks must hold whole numbers"),
+    (
+        lambda: stacks([[1]], None, [[-1, 0, 2]]),
+        "^branches of stacks hold numbers of 32 b.*-1",
+    ),
+    (lambda: stacks([[1]], None, [[1, 0, 2**32]]), "^branches of stacks hold numbers of 32 bits"),
+    (lambda: stacks([[1]], None, [[0, 1, 2]]), "^branches of stacks name an item, counted from 1"),
     # masked arrays
     (lambda: ExactCover(masked([0, 1, 2]), [0, 1], 2), "indptr has masked values; fill them"),
     (lambda: ExactCover([0, 1, 2], masked([0, 1]), 2), "indices has masked values; fill them"),
