@@ -69,6 +69,10 @@ WRONG_CALLS = [
         lambda: bs.solve_stream([TABLE], time_limit=1),
     ),
     ("limit is 1 or more", lambda: bs.solve_stream([TABLE], limit=0)),
+    # progress, at the call of an iterator and where there is nothing to tell
+    ("on_progress is a function or True, not 6", lambda: bs.generate(on_progress=6)),
+    ("on_progress is a function or True, not 6", lambda: bs.solve_stream([TABLE], on_progress=6)),
+    ("on_progress is a function or True, not 7", lambda: bs.estimate("queens:4", on_progress=7)),
     # columns of predictions
     ("unknown column 'x'; choose from 'puzzle'", lambda: bs.evaluate(TABLE, prediction="x")),
     (
