@@ -1,6 +1,5 @@
 """Repeated puzzles: against a set in Python, for all forms of files, backends and workers."""
 
-import csv
 import json
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, frame_of, interrupted_after, rows_of_csv
+from conftest import LIBRARIES, dataset, frame_of, interrupted_after, rows_of_csv, write_table
 from hypothesis import given, settings, strategies as st
 from invoking import invoke, invoke_on
 from oracles import canonical_form
@@ -148,19 +147,15 @@ def test_all_columns_are_kept_in_every_format(tmp_path, suffix):
 
 def test_the_output_does_not_depend_on_who_works(tmp_path):
     rng = np.random.default_rng(1)
-    lines = rows_of_csv("datasets/sudoku9.csv")[:60]
-    some = [lines[k] for k in rng.integers(0, 60, 200)]
+    some = dataset("sudoku9.csv", "puzzle", "solution").take(rng.integers(0, 60, 200))
     given_ = tmp_path / "in.csv"
-    with open(given_, "w", newline="") as file:
-        writer = csv.DictWriter(file, lines[0])
-        writer.writeheader()
-        writer.writerows(some)
+    write_table(some, given_)
     outputs = []
     for k, how in enumerate([{"jobs": 1}, {"jobs": 2, "chunk": 7}, {"jobs": 2, "backend": "loky"}]):
         bs.dedupe(given_, tmp_path / f"{k}.csv", up_to_symmetry=True, filename=True, **how)
         outputs.append((tmp_path / f"{k}.csv").read_bytes())
     assert outputs[0] == outputs[1] == outputs[2]
-    assert outputs[0].count(b"in.csv") == len({line["puzzle"] for line in some})
+    assert outputs[0].count(b"in.csv") == len(set(some["puzzle"].to_pylist()))
 
 
 def test_standard_input_and_output(tmp_path):

@@ -1,13 +1,12 @@
 """Puzzles in memory: tables of several libraries, texts and digits, all with the same answers."""
 
-import csv
 import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import DATASETS, rows_of_csv, typed_rows
+from conftest import DATASETS, rows_of_csv, typed_rows, write_table
 
 import batchsolve as bs
 from batchsolve.tables.texts import is_list, is_text, storage_of
@@ -23,11 +22,7 @@ def rows_of(name, n=60):
 
 def expected(name, tmp_path, n=60, **settings):
     """Return the output of `solve_file` for the first rows of a data set."""
-    rows = rows_of(name, n)
-    with open(tmp_path / "in.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
-        writer.writeheader()
-        writer.writerows(rows)
+    write_table(pa.Table.from_pylist(rows_of(name, n)), tmp_path / "in.csv")
     bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", **settings)
     return rows_of_csv(tmp_path / "out.csv")
 
