@@ -155,7 +155,7 @@ def rows_of_csv(path):
 def typed_rows(path, *texts):
     """Return the rows of a table of any format, each as a dict; these columns of CSV are texts."""
     if path.suffix == ".jsonl":
-        return [json.loads(line) for line in path.read_text().splitlines()]
+        return [json.loads(line) for line in path.read_bytes().splitlines()]
     if path.suffix not in (".csv", ".tsv"):
         return pq.read_table(path).to_pylist()
     kinds = dict.fromkeys(texts, pa.string())

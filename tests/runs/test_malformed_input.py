@@ -9,7 +9,7 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv
+from conftest import rows_of_csv, typed_rows
 from cutting import small_blocks
 from invoking import invoke, invoke_on
 
@@ -28,10 +28,8 @@ class Done:
     def __init__(self, code, err, out):
         self.code, self.err, self.out = code, err, out
         self.rows = []
-        if out.is_file() and out.suffix == ".csv":
-            self.rows = rows_of_csv(out)
-        if out.is_file() and out.suffix == ".jsonl":
-            self.rows = [json.loads(line) for line in out.read_bytes().splitlines()]
+        if out.is_file():
+            self.rows = rows_of_csv(out) if out.suffix == ".csv" else typed_rows(out)
 
     def column(self, name):
         return [row[name] for row in self.rows]
