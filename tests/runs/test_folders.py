@@ -507,12 +507,13 @@ def test_no_row_is_lost_if_an_answer_is_short(odd, tmp_path):
 def test_waiting_for_a_server_is_told_once(odd, tmp_path, monkeypatch, caplog):
     server, address = odd
     monkeypatch.setattr(places, "SAID_AFTER", 0.01)
+    warn_once = places.warn_once
 
-    def heard(record):
+    def heard(said):
+        warn_once(said)
         server.go_on.set()
-        return True
 
-    caplog.handler.addFilter(heard)
+    monkeypatch.setattr(places, "warn_once", heard)
     bs.solve_file(f"{address}/stalls/a.csv", tmp_path / "out.csv", jobs=1)
     said = [r.getMessage() for r in caplog.records if "waiting" in r.getMessage()]
     assert said == [f"waiting for the server of {address}/stalls/a.csv …"]
