@@ -29,6 +29,9 @@ settings.register_profile("few", deadline=None, derandomize=True, max_examples=5
 settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+DATASETS = Path(__file__).resolve().parent.parent / "datasets"
+WHOLE = Stacks.from_lists([[]])
+
 # without this, a failed assertion there does not say why
 pytest.register_assert_rewrite("backends", "rooted")
 
@@ -150,12 +153,36 @@ def rows_of_csv(path):
 
 
 def typed_rows(path, *texts):
-    """Return the rows of a CSV or Parquet file, each as a dict; these columns of CSV are texts."""
-    if not str(path).endswith(".csv"):
+    """Return the rows of a table of any format, each as a dict; these columns of CSV are texts."""
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_bytes().splitlines()]
+    if path.suffix not in (".csv", ".tsv"):
         return pq.read_table(path).to_pylist()
     kinds = dict.fromkeys(texts, pa.string())
     how = pacsv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
-    return pacsv.read_csv(path, convert_options=how).to_pylist()
+    parse = pacsv.ParseOptions(delimiter="\t" if path.suffix == ".tsv" else ",")
+    return pacsv.read_csv(path, parse_options=parse, convert_options=how).to_pylist()
+
+
+def dataset(name, *columns):
+    """Return columns of a data set as a table of texts."""
+    return pa.Table.from_pylist(rows_of_csv(DATASETS / name)).select(columns)
+
+
+def with_a_clue_more(table):
+    """Return puzzles and solutions with one clue more in each puzzle."""
+    rows = zip(table["puzzle"].to_pylist(), table["solution"].to_pylist(), strict=True)
+    more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
+    return table.set_column(0, "puzzle", [more])
+
+
+LIBRARIES = ["pandas", "polars", "pyarrow"]
+
+
+def frame_of(library, table):
+    """Return a table of Arrow as one of a library, which may be missing."""
+    module = pytest.importorskip(library)
+    return table if library == "pyarrow" else module.DataFrame(table.to_pydict())
 
 
 def write_table(table, path):
@@ -171,7 +198,7 @@ def write_table(table, path):
 @cache
 def hard_puzzles():
     """Return 9×9 puzzles that need many guesses, and their solutions."""
-    rows = rows_of_csv(Path(__file__).resolve().parent.parent / "datasets" / "hard9.csv")
+    rows = rows_of_csv(DATASETS / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
 

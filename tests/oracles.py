@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from heapq import heappop, heappush
 from itertools import chain, combinations, permutations, product
@@ -49,19 +49,24 @@ def _select(columns, options, o) -> None:
             del columns[i]
 
 
-def bounded_covers(
-    problem: ExactCover, taken: tuple[int, ...] = (), refused: tuple[int, ...] = ()
-) -> set[frozenset[int]]:
-    """Return all covers by definition, also with bounds: try every set of options."""
-    useful = [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
-    free = [o for o in useful if o not in taken and o not in refused]
+def bounded_covers(problem: ExactCover, stack: Iterable[int] = ()) -> set[frozenset[int]]:
+    """Return all covers below a stack by definition, also with bounds: try every set of options."""
+    n = problem.n_options
+    taken, refused = {o for o in stack if o < n}, {o - n for o in stack if o >= n}
+    free = [o for o in useful_options(problem) if o not in taken | refused]
     sets = chain.from_iterable(combinations(free, size) for size in range(len(free) + 1))
     return {frozenset([*taken, *some]) for some in sets if _is_cover(problem, [*taken, *some])}
 
 
-def cheapest_costs(problem: ExactCover, wanted: int) -> list[int]:
-    """Return the costs of the cheapest covers."""
-    return sorted(int(problem.costs[list(c)].sum()) for c in bounded_covers(problem))[:wanted]
+def useful_options(problem: ExactCover) -> list[int]:
+    """Return the options with primary items."""
+    return [o for o in range(problem.n_options) if min(problem.option(o)) < problem.n_primary]
+
+
+def cheapest_costs(problem: ExactCover, wanted: int, stack: Iterable[int] = ()) -> list[int]:
+    """Return the costs of the cheapest covers below a stack."""
+    found = bounded_covers(problem, stack)
+    return sorted(int(problem.costs[list(cover)].sum()) for cover in found)[:wanted]
 
 
 def _is_cover(problem: ExactCover, chosen: list[int]) -> bool:
@@ -116,6 +121,26 @@ def lines_in_all_orders(n, size):
             yield list(chain.from_iterable(within))
 
 
+def solved(box_rows, box_columns):
+    """Return a solved grid with many symmetries, shape (n, n)."""
+    rows = np.arange(box_rows * box_columns)
+    return (rows[:, None] * box_columns + rows[:, None] // box_rows + rows) % len(rows) + 1
+
+
+def shuffled(square, box_rows, box_columns, rng):
+    """Apply a random symmetry to a grid, shape (n, n)."""
+    n = len(square)
+    if box_rows == box_columns and rng.integers(2):
+        square = square.T
+
+    def order(size):
+        bands = rng.permutation(n // size)
+        return np.concatenate([band * size + rng.permutation(size) for band in bands])
+
+    labels = np.append(0, 1 + rng.permutation(n))
+    return labels[square[order(box_rows)][:, order(box_columns)]]
+
+
 def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
     """Return the lexicographic minimum of a grid's orbit, and the number of symmetries to it."""
     n = box_rows * box_columns
@@ -140,30 +165,6 @@ def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]
     return {
         frozenset(frozenset(int(image[o]) for o in cover) for image in images) for cover in found
     }
-
-
-def orbits_by_burnside(problem: ExactCover, images) -> int:
-    """Count the orbits: the mean, over all symmetries, of the number of covers that each fixes.
-
-    A cover that a symmetry fixes consists of cycles of options. These cycles are the options of
-    another problem, unless two options of a cycle share an item.
-    """
-    fixed = 0
-    for image in images:
-        left, options = set(range(problem.n_options)), []
-        while left:
-            cycle = [left.pop()]
-            while (after := int(image[cycle[-1]])) != cycle[0]:
-                left.remove(after)
-                cycle.append(after)
-            items = [int(i) for o in cycle for i in problem.option(o)]
-            if len(set(items)) == len(items):
-                options.append(items)
-        offsets = np.cumsum([0, *map(len, options)])
-        indices = [i for items in options for i in items]
-        fixed += len(covers(ExactCover(offsets, indices, problem.n_items, problem.n_primary)))
-    assert fixed % len(images) == 0
-    return fixed // len(images)
 
 
 def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:

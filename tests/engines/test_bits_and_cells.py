@@ -2,10 +2,10 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import DATASETS, WHOLE
 from hypothesis import given, strategies as st
 from oracles import covers
 from test_engines import assert_same
@@ -15,10 +15,6 @@ from batchsolve import ExactCover, Stacks
 from batchsolve.core import LEVEL
 from batchsolve.engines import UNLIMITED, Task, get_engine, native
 from batchsolve.problems.families import family
-
-DATASETS = Path(__file__).parents[2] / "datasets"
-
-WHOLE = Stacks.from_lists([[]])
 
 both_engines = pytest.mark.parametrize("engine", ["bits", "cells"])
 

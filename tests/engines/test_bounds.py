@@ -1,20 +1,18 @@
 """Items with bounds: covers by definition, and problems whose answers are known."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
-from conftest import bounded_problems
+from conftest import WHOLE, bounded_problems
 from hypothesis import given, strategies as st
 from kinds import dominating_queens, graphs
 from oracles import bounded_covers
 from test_engines import assert_same
 
 import batchsolve as bs
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
+from batchsolve.engines import UNLIMITED, Task, get_engine
 
-WHOLE = bs.Stacks.from_lists([[]])
 DLX, BITS = get_engine("dlx"), get_engine("bits")
 
 both_engines = pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])
@@ -48,10 +46,8 @@ def test_a_stack_may_take_and_refuse_options(engine, data, problem):
             problem.check_stack(stack)
         expected = set()
     else:
-        taken = {o for o in stack if o < problem.n_options}
-        refused = {o - problem.n_options for o in stack if o >= problem.n_options}
-        expected = bounded_covers(problem, tuple(taken), tuple(refused))
         # covers contain options without primary items only if the stack takes them
+        expected = bounded_covers(problem, stack)
     found = [frozenset(cover.tolist()) for cover in outcome.solutions]
     roots = outcome.solutions.roots.tolist()
     for root, covers in enumerate([everything, expected, expected, everything]):
@@ -115,38 +111,6 @@ def test_bounds_of_one_and_one_are_none():
     assert wider.fingerprint != plain.fingerprint
     assert (wider.n_bounded, wider.n_decisions, plain.n_decisions) == (1, 2, 1)
     assert "n_bounded=1" in repr(wider)
-
-
-@pytest.mark.parametrize(
-    ("bounds", "message"),
-    [
-        ([[2, 1]], "item 0 has the bounds 2 and 1; the lower bound is 0 or more and not"),
-        ([[-1, 1]], "the lower bound is 0 or more"),
-        ([[0, 0]], "the upper bound is 1 to 2,147,483,647"),
-        ([[1, 1], [1, 1]], r"bounds of shape \(2, 2\)"),
-        ([1, 1], "bounds must have 2 dimensions, not 1"),
-        ([[1.0, 2.0]], "whole numbers"),
-        ({"x": (1, 2)}, "'x', which is not a primary item"),
-        ({"a": (1,)}, "a least and a most"),
-        ({"a": 3}, "a least and a most"),
-        ({"a": (3, 2)}, "'a' has the bounds 3 and 2"),
-    ],
-)
-def test_bounds_that_cannot_be(bounds, message):
-    by_number = partial(bs.ExactCover, [0, 1], [0], 1)
-    by_name = partial(bs.ExactCover.from_options, [["a", "x"]], secondary=["x"])
-    make = by_name if isinstance(bounds, dict) else by_number
-    with pytest.raises(bs.ProblemError, match=message):
-        make(bounds=bounds)
-
-
-def test_other_engines_say_that_they_take_no_bounds():
-    problem = graphs(4, 3, 3)
-    for name in engine_names():
-        engine = get_engine(name)
-        if not engine.capabilities.bounds and not engine.capabilities.sudoku_only:
-            with pytest.raises(bs.InputError, match=r"takes no bounds of items.*these .* do: dlx"):
-                check_support(engine, problem)
 
 
 def test_graphs_of_large_counts_and_of_too_little_memory():

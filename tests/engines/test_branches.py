@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import bounded_covers
 from test_engines import BOUNDED, COLLECTING, COLOURED, TREES, assert_same, run_out
@@ -15,7 +15,6 @@ from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
 
-WHOLE = Stacks.from_lists([[]])
 NATIVE = ["dlx", "bits", "cells", "memo"]
 
 

@@ -2,8 +2,7 @@
 
 from fnmatch import fnmatchcase
 
-import pytest
-from conftest import bounded_problems, problems
+from conftest import WHOLE, bounded_problems, problems
 from hypothesis import given, strategies as st
 from invoking import invoke
 from oracles import bounded_covers, covers
@@ -12,7 +11,6 @@ from test_engines import assert_same, run_out
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
 
-WHOLE = bs.Stacks.from_lists([[]])
 PATTERNS = {"sharp": "[#]*", "sharp:2*": "2*", "sharp:[13]": "[13]"}
 rules = st.sampled_from(["first", "sharp", "sharp:2*", "sharp:[13]"])
 some = st.integers(1, 12) | st.just(UNLIMITED)
@@ -103,28 +101,6 @@ def test_settings_name_the_engine():
     result = bs.count("queens:8", branch="sharp:r*", jobs=1)
     assert (result.count, result.engine) == (92, "dlx:sharp:r*")
     assert len(bs.split("queens:6", depth=1, engine="dlx:first").stacks) == 6
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"branch": "last"}, "unknown branching rule 'last'; choose from mrv, first, sharp"),
-        ({"branch": None}, "a branching rule is text"),
-        ({"branch": "first", "engine": "bits"}, "'bits' takes no branching rule; .*: dlx, algo"),
-        ({"branch": "first", "engine": "memo"}, "'memo' takes no branching rule"),
-        ({"branch": "first", "engine": "dlx:sharp"}, "do not go together"),
-        ({"branch": "sharp"}, "no primary item is one that .* prefers"),
-    ],
-)
-def test_one_clear_error(settings, message):
-    with pytest.raises(bs.InputError, match=message):
-        bs.count("queens:4", **settings)
-
-
-def test_the_cheapest_have_no_rule():
-    problem = bs.ExactCover([0, 1], [0], 1, costs=[1])
-    with pytest.raises(bs.InputError, match="'dlx:first' does not look at costs"):
-        bs.cheapest(problem, 1, branch="first")
 
 
 def test_a_run_keeps_its_rule(tmp_path):

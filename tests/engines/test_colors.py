@@ -1,6 +1,5 @@
 """Colours of secondary items: problems whose answers are known."""
 
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -11,10 +10,7 @@ from oracles import bounded_covers, covers
 from test_engines import COLOURED
 
 import batchsolve as bs
-from batchsolve.engines import Task, check_support, engine_names, get_engine
 
-WHOLE = bs.Stacks.from_lists([[]])
-UNCOLOURED = [name for name in engine_names() if name not in COLOURED]
 # The small example in Knuth's section on colours: items p q r | x y.
 TOY = bs.ExactCover.from_options(
     [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],
@@ -61,17 +57,6 @@ def test_the_oracle_finds_the_covers_of_the_definition(problem):
 
 
 @coloured_engines
-def test_knuths_toy_has_one_cover(engine):
-    can_collect = not get_engine(engine).capabilities.counts_only
-    task = Task.of(WHOLE, keep=9 if can_collect else 0)
-    outcome = get_engine(engine).search(TOY, task)
-    assert outcome.counts.tolist() == [1]
-    if can_collect:
-        names = {TOY.option_name(int(o)) for o in outcome.solutions[0]}
-        assert names == {"q x:A", "p r x:A y"}
-
-
-@coloured_engines
 @pytest.mark.parametrize("n_colors", [1, 2, 3])
 def test_colourings_of_cycles(engine, n_colors):
     n = 5  # the chromatic polynomial of a cycle is (k - 1)**n + (-1)**n * (k - 1)
@@ -86,30 +71,6 @@ def test_word_squares(engine):
     expected = sum(all("".join(c) in WORDS for c in zip(*g, strict=True)) for g in grids)
     assert expected > 10
     assert bs.count(word_squares(WORDS), engine=engine, jobs=1).count == expected
-
-
-def test_budgets_and_workers_do_not_change_what_is_found():
-    problem = word_squares(WORDS)
-    whole = bs.count(problem, jobs=1)
-    parts = bs.split(problem, depth=2)
-    outcome = get_engine("dlx").search(problem, Task.of(parts.stacks))
-    assert parts.count + outcome.counts.sum() == whole.count
-    assert parts.nodes + outcome.nodes.sum() == whole.nodes
-    found = {frozenset(map(int, cover)) for cover in bs.solutions(problem, jobs=2)}
-    assert found == covers(problem)
-    for cover in found:
-        problem.verify(cover)
-
-
-@pytest.mark.parametrize("engine", UNCOLOURED)
-def test_engines_without_colours_name_those_that_have_them(engine):
-    kernel = get_engine(engine)
-    only_grids = kernel.capabilities.sudoku_only
-    reason = "solves grids of digits only" if only_grids else "takes no colours.*: dlx"
-    with pytest.raises(bs.InputError, match=reason):
-        check_support(kernel, TOY)
-    with pytest.raises(bs.InputError, match=reason):
-        bs.split(TOY, engine=engine)
 
 
 def test_two_options_share_an_item_only_in_one_colour():
@@ -145,26 +106,3 @@ def test_only_the_pattern_of_colours_is_in_the_fingerprint():
     assert len({p.fingerprint for p in (plain, one, other)}) == 3
     assert "n_colors=2" in repr(other)
     assert "colors" not in repr(plain)
-
-
-@pytest.mark.parametrize(
-    ("colors", "message"),
-    [
-        ([1, 0, 0, 0], "option 0 gives the primary item 0 a colour; only secondary items"),
-        ([0, 1, 0], "3 colours for 4 entries"),
-        ([0, -1, 0, 1], "option 0 gives item 2 the colour -1; colours lie in 1"),
-        ([0, 1, 0, 2**32 - 1], "option 1 gives item 2 the colour 4294967295"),
-        ([0, 1, 0, 0.5], "colors must hold whole numbers"),
-        ([0, 1, 0, 2], "1 colour names, but the highest colour is 2"),
-        ([{"x": 1}], "colours of 1 options for 2 options"),
-        ([{"x": 1}, None], "the colours of option 1 must be a mapping of items, not None"),
-        ([{"x": 1}, {"y": 1}], "option 1 gives the item 'y' a colour, but does not have that item"),
-        ([{"x": 1}, {"a": 1}], "option 1 gives the primary item a a colour"),
-    ],
-)
-def test_bad_colours_are_refused(colors, message):
-    by_number = partial(bs.ExactCover, *ARRAYS, color_names=["red"] if 2 in colors else None)
-    by_name = partial(bs.ExactCover.from_options, [["a", "x"], ["a"]], secondary=["x"])
-    make = by_name if isinstance(colors[0], dict) else by_number
-    with pytest.raises(bs.ProblemError, match=message):
-        make(colors=colors)

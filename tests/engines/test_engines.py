@@ -14,17 +14,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, hard_puzzles, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, hard_puzzles, problems
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
-from batchsolve import ExactCover, InputError, Stacks, Sudoku
-from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
+from batchsolve import ExactCover, InputError, Stacks, Sudoku, split
+from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
 from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
 
-WHOLE = Stacks.from_lists([[]])
 SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
 GENERAL = [name for name in engine_names() if name not in SUDOKU_ONLY]
 COLLECTING = [name for name in engine_names() if not get_engine(name).capabilities.counts_only]
@@ -379,20 +378,25 @@ def test_threads_may_share_an_engine(engine):
     assert [outcome.counts.tolist() for outcome in outcomes] == [[288]] * 4
 
 
-@pytest.mark.parametrize("engine", SUDOKU_ONLY)
-def test_engines_for_sudoku_refuse_other_problems(engine):
-    kernel, problem = get_engine(engine), ExactCover([0, 1], [0], 1)
-    check_support(kernel, SMALL)
-    with pytest.raises(InputError, match="solves grids of digits only, not ExactCover"):
-        check_support(kernel, problem)
+COLOURS = ExactCover([0, 1, 2], [0, 0], 1, 0, colors=[1, 1])
+BOUNDS = ExactCover([0, 1], [0], 1, bounds=[[0, 1]])
+SHAPES = r"up to 32 digits, with boxes of 2 rows and columns or more, not Sudoku"
+REFUSED = [
+    *((name, BOUNDS, "solves grids of digits only, not ExactCover") for name in SUDOKU_ONLY),
+    *((name, COLOURS, "takes no colours.*: dlx") for name in GENERAL if name not in COLOURED),
+    *(
+        (name, BOUNDS, r"takes no bounds of items.*these .* do: dlx")
+        for name in GENERAL
+        if name not in BOUNDED
+    ),
+    *((name, Sudoku(*box), SHAPES) for name in LARGER_BOXES for box in ((1, 9), (9, 1), (6, 6))),
+]
 
 
-@pytest.mark.parametrize("engine", LARGER_BOXES)
-@pytest.mark.parametrize("box", [(1, 9), (9, 1), (6, 6)])
-def test_engines_for_some_shapes_refuse_other_grids(engine, box):
-    message = r"up to 32 digits, with boxes of 2 rows and columns or more, not Sudoku"
+@pytest.mark.parametrize(("engine", "problem", "message"), REFUSED)
+def test_engines_refuse_what_they_cannot_search(engine, problem, message):
     with pytest.raises(InputError, match=message):
-        check_support(get_engine(engine), Sudoku(*box))
+        split(problem, engine=engine)
 
 
 @pytest.mark.parametrize("engine", [e for e in engine_names() if get_engine(e).capabilities.module])

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from conftest import hard_puzzles
 from hypothesis import given, strategies as st
+from oracles import shuffled, solved
 from test_engines import run_out
 
 from batchsolve import Stacks, Sudoku, core
@@ -22,11 +23,18 @@ from batchsolve.engines import UNLIMITED, Task, get_engine
 
 USUAL = Sudoku(3, 3)
 DLX, LANES = get_engine("dlx"), get_engine("lanes")
-SOLVED = np.array([(3 * (cell // 9) + cell // 27 + cell) % 9 + 1 for cell in range(81)], np.uint8)
+SOLVED = solved(3, 3).reshape(-1)
 
 CELL = np.arange(81)
 UNITS = np.array([CELL // 9, 9 + CELL % 9, 18 + CELL // 27 * 3 + CELL % 9 // 3])
 IS_PEER = (UNITS[:, :, None] == UNITS[:, None, :]).any(axis=0)
+
+
+def solved_grids(problem, n, rng):
+    """Solved grids of any shape: random images of one."""
+    box = problem.box_rows, problem.box_columns
+    grids = [shuffled(solved(*box), *box, rng).reshape(-1) for _ in range(n)]
+    return np.array(grids, np.uint8)
 
 
 def random_grids(n, seed, clues=(17, 81)):
@@ -35,12 +43,7 @@ def random_grids(n, seed, clues=(17, 81)):
     Half of those with fewer clues come from puzzles that have one solution or nearly so.
     """
     rng = np.random.default_rng(seed)
-    bands = rng.random((2, n, 3, 1)).argsort(axis=2)
-    lines = rng.random((2, n, 3, 3)).argsort(axis=3)
-    rows, columns = (3 * bands + lines).reshape(2, n, 9)
-    grids = SOLVED.reshape(9, 9)[rows[:, :, None], columns[:, None]].reshape(n, 81)
-    digits = rng.permuted(np.tile(np.arange(1, 10, dtype=np.uint8), (n, 1)), axis=1)
-    grids = np.take_along_axis(digits, grids.astype(np.int64) - 1, axis=1)
+    grids = solved_grids(USUAL, min(n, 500), rng)[np.arange(n) % 500]
     n_clues = rng.integers(clues[0], clues[1] + 1, n)
     rank = rng.random((n, 81)).argsort(axis=1).argsort(axis=1)
     grids[rank >= n_clues[:, None]] = 0
@@ -55,49 +58,6 @@ def sets_of_covers(outcome, n):
     for root, cover in zip(outcome.solutions.roots, outcome.solutions, strict=True):
         found[root].add(frozenset(cover.tolist()))
     return found
-
-
-@pytest.mark.parametrize(
-    "limit",
-    [1, 7, pytest.param(1000, marks=pytest.mark.large)],  # of 2, see below
-)
-def test_random_grids_agree_with_dancing_links(limit):
-    n = 500 if limit < 1000 else 120
-    hard = [guessing_grids(n // 10, seed=limit, spared=spared) for spared in range(2)]
-    stacks = USUAL.stacks(np.concatenate([random_grids(n, seed=limit), *hard]))
-    task = Task.of(stacks, limit=limit, keep=limit)
-    mine, theirs = LANES.search(USUAL, task), DLX.search(USUAL, task)
-    assert mine.counts.tolist() == theirs.counts.tolist()
-    assert mine.clash.tolist() == theirs.clash.tolist()
-    assert len(mine.frontier) == 0
-    assert np.array_equal(mine.nodes == 0, theirs.nodes == 0)
-    assert 0 < np.count_nonzero(mine.counts == 0) < len(stacks)
-    found = sets_of_covers(mine, len(stacks)), sets_of_covers(theirs, len(stacks))
-    for k in range(len(stacks)):
-        assert len(found[0][k]) == mine.counts[k]
-        if mine.counts[k] < limit:
-            assert found[0][k] == found[1][k]
-        for cover in found[0][k]:
-            assert cover.issuperset(stacks[k].tolist())
-    right = USUAL.check(USUAL.grids(stacks)[mine.solutions.roots], USUAL.grids(mine.solutions))
-    assert right.all()
-
-
-@pytest.mark.large
-def test_many_grids_agree_with_dancing_links():
-    stacks = USUAL.stacks(random_grids(20_000, seed=0))
-    task = Task.of(stacks, limit=2, keep=1)
-    mine, theirs = LANES.search(USUAL, task), DLX.search(USUAL, task)
-    assert np.array_equal(mine.counts, theirs.counts)
-    assert np.array_equal(mine.clash, theirs.clash)
-    assert np.array_equal(mine.solutions.roots, np.flatnonzero(mine.counts))
-    puzzles, solutions = USUAL.grids(stacks), USUAL.grids(mine.solutions)
-    assert USUAL.check(puzzles[mine.solutions.roots], solutions).all()
-    unique = mine.counts[mine.solutions.roots] == 1
-    assert np.array_equal(solutions[unique], USUAL.grids(theirs.solutions)[unique])
-    dead = (mine.counts == 0) & (mine.clash < 0)
-    kinds = [mine.clash >= 0, mine.counts == 2, mine.counts == 1, dead]
-    assert all(np.count_nonzero(kind) > 200 for kind in kinds)
 
 
 def digest():
@@ -247,24 +207,6 @@ def test_what_is_not_searched_is_handed_back_as_it_is():
         assert outcome.frontier.roots.tolist() == stacks.roots.tolist()
 
 
-def solved_grids(problem, n, rng):
-    """Solved grids of any shape: bands, rows, stacks, columns and digits of a pattern permuted."""
-    rows, columns, size = problem.box_rows, problem.box_columns, problem.n_digits
-    row, column = np.arange(size)[:, None], np.arange(size)
-    pattern = (columns * (row % rows) + row // rows + column) % size
-    grids = np.empty((n, size**2), np.uint8)
-    for k in range(n):
-        y = rows * rng.permutation(columns)[:, None] + [
-            rng.permutation(rows) for _ in range(columns)
-        ]
-        x = columns * rng.permutation(rows)[:, None] + [
-            rng.permutation(columns) for _ in range(rows)
-        ]
-        digits = rng.permutation(size) + 1
-        grids[k] = digits[pattern[y.ravel()][:, x.ravel()]].ravel()
-    return grids
-
-
 def shape_grids(problem, n, seed):
     """Solved grids with cells blanked, one in five with a wrong digit."""
     rng = np.random.default_rng(seed)
@@ -276,41 +218,41 @@ def shape_grids(problem, n, seed):
     return grids
 
 
-SHAPES = [(2, 2), (2, 3), (4, 4), (5, 5)]
+CASES = [
+    *(((3, 3), 500, limit, limit, UNLIMITED) for limit in (1, 7)),
+    pytest.param((3, 3), 120, 1000, 1000, UNLIMITED, marks=pytest.mark.large),
+    *((shape, 200, 50, 50, 100_000) for shape in ((2, 2), (2, 3), (4, 4), (5, 5))),
+    pytest.param((3, 3), 20_000, 2, 1, UNLIMITED, marks=pytest.mark.large),
+    pytest.param((4, 4), 1000, 3, 1, UNLIMITED, marks=pytest.mark.large),
+]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_agrees_with_dancing_links(shape):
+@pytest.mark.parametrize(("shape", "n", "limit", "keep", "allowance"), CASES)
+def test_grids_have_the_counts_and_covers_of_another_engine(shape, n, limit, keep, allowance):
     problem = Sudoku(*shape)
-    stacks = problem.stacks(shape_grids(problem, 200, seed=sum(shape)))
-    task = Task.of(stacks, limit=50, keep=50, allowance=100_000)
+    grids = shape_grids(problem, n, seed=sum(shape))
+    if problem == USUAL:
+        hard = [guessing_grids(min(n // 10, 50), seed=limit, spared=spared) for spared in range(2)]
+        grids = np.concatenate([random_grids(n, seed=limit), *hard])
+    stacks = problem.stacks(grids)
+    task = Task.of(stacks, limit=limit, keep=keep, allowance=allowance)
     mine = LANES.search(problem, task)
     theirs = get_engine("cells" if problem.n_digits > 12 else "dlx").search(problem, task)
     searched = ~np.isin(np.arange(len(stacks)), theirs.frontier.roots)
-    assert np.count_nonzero(searched) > 100
+    assert np.count_nonzero(searched) > len(stacks) / 2
     assert len(mine.frontier) == 0
     assert mine.counts[searched].tolist() == theirs.counts[searched].tolist()
     assert mine.clash.tolist() == theirs.clash.tolist()
-    assert 0 < np.count_nonzero(mine.counts == 0) < len(stacks)
+    assert np.array_equal(mine.nodes == 0, theirs.nodes == 0)
     found, expected = sets_of_covers(mine, len(stacks)), sets_of_covers(theirs, len(stacks))
-    for k in np.flatnonzero(searched & (mine.counts < 50)):
+    assert list(map(len, found)) == np.minimum(mine.counts, keep).tolist()
+    for k in np.flatnonzero(searched & (mine.counts < limit) & (mine.counts <= keep)):
         assert found[k] == expected[k]
-    grids = problem.grids(stacks)[mine.solutions.roots]
-    assert problem.check(grids, problem.grids(mine.solutions)).all()
-
-
-@pytest.mark.large
-def test_many_grids_of_16_agree_with_cells():
-    problem = Sudoku(4, 4)
-    stacks = problem.stacks(shape_grids(problem, 1000, seed=0))
-    task = Task.of(stacks, limit=3, keep=1)
-    mine, theirs = LANES.search(problem, task), get_engine("cells").search(problem, task)
-    assert mine.counts.tolist() == theirs.counts.tolist()
-    assert mine.clash.tolist() == theirs.clash.tolist()
-    unique = mine.counts[mine.solutions.roots] == 1
-    grids = [problem.grids(outcome.solutions)[unique] for outcome in (mine, theirs)]
-    assert np.array_equal(*grids)
-    assert np.count_nonzero(unique) > 200
+    puzzles = problem.grids(stacks)[mine.solutions.roots]
+    assert problem.check(puzzles, problem.grids(mine.solutions)).all()
+    dead = (mine.counts == 0) & (mine.clash < 0)
+    for kind in (mine.clash >= 0, dead, mine.counts == 1):
+        assert np.count_nonzero(kind) > len(stacks) // 250
 
 
 def sparse_grid(problem, n_blanks, seed):

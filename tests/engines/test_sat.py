@@ -2,14 +2,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems
+from conftest import WHOLE, coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import covers
 
 from batchsolve import ExactCover, Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, get_engine
 
-WHOLE = Stacks.from_lists([[]])
 SMALL = Sudoku(2, 2)
 # The encoding in clauses differs between items of many options and items of a few.
 WIDE = problems(most_items=4, most_options=40) | problems(2, 60)

@@ -55,27 +55,6 @@ def test_costs_of_covers_below_clues(tmp_path):
     assert bs.distribution(str(path), "cost", stack=[1]) == {22: 1}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["queens:4", "--by", "cost"], "the options have no costs"),
-        (["queens:4", "--by", "options", "--limit", 2], "--by goes with --memo-size and"),
-        (["queens:4", "--by", "options", "--memo"], "--by goes with --memo-size and"),
-        (["queens:4", "queens:5", "--by", "options"], "'--by': for one problem, without -o"),
-        (["latin:5", "--by", "options", "--memo-size", 1], "takes more than 1 megabyte"),
-        (["latin:4", "--by", "options", "--memo-size", 0], "memory is 1 to"),
-        (["latin:4", "--memo", "--graph", "g.zdd", "--by", "options"], "--graph goes with --memo"),
-        (["latin:4", "--memo", "--graph", "g.zdd", "--project", "r1#1"], "--graph goes with"),
-        (["latin:4", "--memo", "--graph", "g.zdd", "--jobs", 2], "--graph goes with --memo"),
-        (["latin:4", "--by", "options", "--backend", "loky"], "--by goes with --memo-size"),
-    ],
-)
-def test_wrong_usage(arguments, message):
-    refused = invoke("count", *arguments)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert message in refused.stderr
-
-
 @pytest.mark.parametrize("asked", [["--by", "options"], ["--memo", "--graph", "graph.zdd"]])
 def test_graphs_that_take_too_much_time(asked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -96,5 +75,3 @@ def test_sums_that_take_too_much_memory():
         bs.solution_graph("dominoes:6x6").distribution([2**k for k in range(60)], memory=1)
     with pytest.raises(bs.InputError, match="2 weights for 64 options"):
         graph.distribution([1, 2])
-    with pytest.raises(bs.InputError, match="unknown sum 'size'"):
-        bs.distribution("latin:4", "size")

@@ -35,20 +35,6 @@ def test_a_masked_text_is_no_puzzle():
     assert bs.solve_batch(texts).status.tolist() == ["unique", "invalid"]
 
 
-def test_masked_parts_of_a_problem_are_refused():
-    def masked(values):
-        array = np.ma.array(values)
-        array[..., -1] = np.ma.masked
-        return array
-
-    for what, make in {
-        "indptr": lambda: bs.ExactCover(masked([0, 1, 2]), [0, 1], 2),
-        "indices": lambda: bs.ExactCover([0, 1, 2], masked([0, 1]), 2),
-        "costs": lambda: bs.ExactCover([0, 1, 2], [0, 1], 2, costs=masked([1, 2])),
-        "the matrix": lambda: bs.ExactCover.from_matrix(masked([[1, 0], [0, 1]])),
-        "the board": lambda: bs.tiling(masked([[1, 1], [1, 1]]), ["XX"]),
-    }.items():
-        with pytest.raises(bs.InputError, match=f"{what} has masked values; fill them"):
-            make()
+def test_an_array_without_a_masked_value_is_one():
     nothing_masked = np.ma.array([[1, 0], [0, 1]], mask=False)
     assert bs.ExactCover.from_matrix(nothing_masked).n_options == 2

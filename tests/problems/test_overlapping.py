@@ -93,22 +93,9 @@ def test_squares_that_need_not_be_grids_are_told_by_their_corners():
     windmill = [(0, 3), (3, 12), (6, 6), (9, 0), (12, 9)]
     with pytest.raises(ProblemError, match=r"can be a grid or not, .*; name the corners"):
         overlapping(drawn(windmill))
+    with pytest.raises(ProblemError, match="no square of 4×4 cells begins at row 0, column 1"):
+        overlapping(TWO, (2, 2), [(0, 1)])
     assert len(overlapping(drawn(windmill), corners=windmill).houses) == 5 * 18 + 37
-
-
-@pytest.mark.parametrize(
-    ("drawing", "how", "message"),
-    [
-        ("##\n##", {}, "has no cells"),
-        (TWO, {}, r"the cell in row 1, column 1 is in no grid of 9×9 cells"),
-        (TWO + ".", {"box": (2, 2)}, r"the cell in row 6, column 7 is in no grid of 4×4 cells"),
-        ("." * 10, {}, "a drawing in one line is a square, .* not 10"),
-        (TWO, {"box": (2, 2), "corners": [(0, 1)]}, "no square of 4×4 cells begins at row 0, col"),
-    ],
-)
-def test_wrong_drawings(drawing, how, message):
-    with pytest.raises(ProblemError, match=message):
-        overlapping(drawing, **how)
 
 
 # ---- puzzles as text ------------------------------------------------------------------------

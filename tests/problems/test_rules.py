@@ -13,8 +13,7 @@ from oracles import grids_by_rules
 import batchsolve as bs
 from batchsolve import Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
-from batchsolve.errors import ProblemError
-from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain, regions_of
+from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain
 from batchsolve.problems.sudoku import Variant, Variants
 
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
@@ -253,19 +252,3 @@ def test_clashes_of_random_stacks(rules, stack):
     assert one.clash.tolist() == [problem.clash_position(stack)]
     if one.clash[0] >= 0 or other.clash[0] >= 0:
         assert one.clash.tolist() == other.clash.tolist()
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: named("knight", 3, 3), "unknown rule 'knight'; choose from x,"),
-        (lambda: named("windoku", 2, 3), "no rule 'windoku' for boxes of 2×3"),
-        (lambda: regions_of("A" * 5 + "BBBCCCCDDDD", 4), "region 'A' has 5 cells; each region"),
-        (lambda: Variant(Rules(2, ((0, 0),), ((0, 0),))), "a house of 2 digits has 2 different"),
-        (lambda: Variant(Rules(2, ((0, 0),), (), ((1,),))), "a rule names cell 1; cells are 0 to"),
-        (lambda: Variant(Rules(2, ((0, 0),), (), (), ((0, 0, "less"),))), "a pair is two cells"),
-    ],
-)
-def test_wrong_rules(make, message):
-    with pytest.raises(ProblemError, match=message.replace("(", r"\(")):
-        make()

@@ -209,20 +209,6 @@ def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
     assert message in str(caught.value)
 
 
-def test_the_function_refuses_what_it_cannot_use():
-    for board, named, how, message in [
-        ("2x2", {"A": "X"}, {"use": {"B": "once"}}, "use names the unknown piece 'B'"),
-        ("2x2", {"A:B": "X"}, {}, "'A:B' cannot name a piece"),
-        ("2x2", {"A": ""}, {}, "piece A: the piece is empty"),
-        ("2x2", "I4", {"kind": "both"}, "unknown kind of pieces 'both'"),
-        ([1, 1], "I2", {}, "a board has 2 or 3 dimensions, not 1"),
-        ([[1], [1, 1]], "I2", {}, "the board is an array, or lists of equal length"),
-    ]:
-        with pytest.raises((InputError, ProblemError)) as caught:
-            tiling(board, named, **how)
-        assert message in str(caught.value)
-
-
 def test_so_many_options_are_refused(monkeypatch):
     monkeypatch.setattr("batchsolve.problems.tilings.MOST_OPTIONS", 100)
     with pytest.raises(ProblemError, match="more than 100 options; take fewer pieces"):

@@ -8,17 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pytest
+from conftest import dataset, with_a_clue_more
 from invoking import invoke
 
 import batchsolve as bs
-
-DATASETS = Path(__file__).parent.parent.parent / "datasets"
-
-
-def with_one_clue_more(table):
-    rows = zip(table["puzzle"].to_pylist(), table["solution"].to_pylist(), strict=True)
-    more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
-    return table.set_column(0, "puzzle", [more])
 
 
 def made_up(n, n_leaks, n_wrong, n_more):
@@ -27,12 +20,10 @@ def made_up(n, n_leaks, n_wrong, n_more):
     Some rows of the test table are images of rows of the other, two are copies, some have their
     solution and a clue more (half of them moved), and some have a wrong solution.
     """
-    text = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
-    table = pacsv.read_csv(DATASETS / "sudoku9.csv", convert_options=text).slice(10_000 - n)
-    table = table.select(["puzzle", "solution"])
+    table = dataset("sudoku9.csv", "puzzle", "solution").slice(10_000 - n)
     train, test = table.slice(n // 5), table.slice(0, n // 5)
     leaks = bs.augment(train.slice(0, n_leaks), seed=1).drop_columns("source_row")
-    more = with_one_clue_more(train.slice(n_leaks + 2, n_more))
+    more = with_a_clue_more(train.slice(n_leaks + 2, n_more))
     moved = bs.augment(more.slice(n_more // 2), seed=2).drop_columns("source_row")
     solutions = pc.replace_substring(test["solution"].slice(0, n_wrong), "1", "2")
     wrong = test.slice(0, n_wrong).set_column(1, "solution", solutions)

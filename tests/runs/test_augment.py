@@ -1,13 +1,12 @@
 """Augmented tables: their columns, their order, and the same bytes however they are made."""
 
-import csv
 import json
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv
+from conftest import rows_of_csv, write_table
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
@@ -23,10 +22,7 @@ RIGHT = {"id": "a", "puzzle": PUZZLE, "solution": SOLUTION}
 
 
 def written(path, rows):
-    with open(path, "w", newline="") as file:
-        table = csv.DictWriter(file, ["id", "puzzle", "solution"])
-        table.writeheader()
-        table.writerows(rows)
+    write_table(pa.Table.from_pylist(rows), path)
     return str(path)
 
 

@@ -3,9 +3,8 @@
 import json
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv
+from conftest import typed_rows
 from invoking import refused
 
 import batchsolve as bs
@@ -15,30 +14,18 @@ PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." *
 FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]
 
 
-@pytest.fixture
-def corpus(tmp_path):
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_every_format_has_the_column(suffix, tmp_path):
     rows = "".join(f"{k},{puzzle}\n" for k, puzzle in enumerate(PUZZLES))
     (tmp_path / "in.csv").write_text("id,puzzle\n" + rows)
-    return str(tmp_path / "in.csv")
+    bs.solve_file(tmp_path / "in.csv", tmp_path / f"out{suffix}", canonical=True)
+    rows = typed_rows(tmp_path / f"out{suffix}", "canonical")
+    assert list(rows[0])[-2:] == ["message", "canonical"]
+    assert [row["canonical"] for row in rows] == FORMS
+    assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
 
 
-def test_every_format_has_the_column(corpus, tmp_path):
-    wanted = [form or "" for form in FORMS]
-    for suffix in (".csv", ".jsonl", ".parquet"):
-        out = tmp_path / f"out{suffix}"
-        bs.solve_file(corpus, out, canonical=True)
-        if suffix == ".csv":
-            rows = rows_of_csv(out)
-            assert list(rows[0])[-2:] == ["message", "canonical"]
-        elif suffix == ".jsonl":
-            rows = [json.loads(line) for line in out.read_text().splitlines()]
-        else:
-            rows = pq.read_table(out).to_pylist()
-        assert [row["canonical"] or "" for row in rows] == wanted
-        assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
-
-
-def test_a_table_has_the_column(corpus):
+def test_a_table_has_the_column():
     solved = bs.solve_table(pa.table({"puzzle": PUZZLES}), canonical=True, stats=True)
     assert solved["canonical"].to_pylist() == FORMS
     assert solved.column_names[-4:] == ["message", "canonical", "nodes", "seconds"]

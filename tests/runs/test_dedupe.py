@@ -1,6 +1,5 @@
 """Repeated puzzles: against a set in Python, for all forms of files, backends and workers."""
 
-import csv
 import json
 import subprocess
 import sys
@@ -9,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after, rows_of_csv
+from conftest import LIBRARIES, dataset, frame_of, interrupted_after, rows_of_csv, write_table
 from hypothesis import given, settings, strategies as st
 from invoking import invoke, invoke_on
 from oracles import canonical_form
@@ -148,19 +147,15 @@ def test_all_columns_are_kept_in_every_format(tmp_path, suffix):
 
 def test_the_output_does_not_depend_on_who_works(tmp_path):
     rng = np.random.default_rng(1)
-    lines = rows_of_csv("datasets/sudoku9.csv")[:60]
-    some = [lines[k] for k in rng.integers(0, 60, 200)]
+    some = dataset("sudoku9.csv", "puzzle", "solution").take(rng.integers(0, 60, 200))
     given_ = tmp_path / "in.csv"
-    with open(given_, "w", newline="") as file:
-        writer = csv.DictWriter(file, lines[0])
-        writer.writeheader()
-        writer.writerows(some)
+    write_table(some, given_)
     outputs = []
     for k, how in enumerate([{"jobs": 1}, {"jobs": 2, "chunk": 7}, {"jobs": 2, "backend": "loky"}]):
         bs.dedupe(given_, tmp_path / f"{k}.csv", up_to_symmetry=True, filename=True, **how)
         outputs.append((tmp_path / f"{k}.csv").read_bytes())
     assert outputs[0] == outputs[1] == outputs[2]
-    assert outputs[0].count(b"in.csv") == len({line["puzzle"] for line in some})
+    assert outputs[0].count(b"in.csv") == len(set(some["puzzle"].to_pylist()))
 
 
 def test_standard_input_and_output(tmp_path):
@@ -281,32 +276,25 @@ def test_numbers_of_a_csv_are_numbers_in_parquet(tmp_path, mark):
     assert kept["zip"].to_pylist() == ["007", "8"][: 1 + mark]
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_tables_of_the_kind_that_came(library, tmp_path):
-    make = {
-        "pandas": lambda columns: pytest.importorskip("pandas").DataFrame(
-            columns, index=list("uvwxy")
-        ),
-        "polars": lambda columns: pytest.importorskip("polars").DataFrame(columns),
-        "pyarrow": pa.table,
-    }[library]
     other, shown = "12....2..3.....4", "..............21"
     rows = [PUZZLE, SAME_BUT_FOR_SYMMETRY, other, PUZZLE, shown]
-    table = make({"id": [1, 2, 3, 4, 5], "puzzle": rows})
+    table = frame_of(library, pa.table({"id": [1, 2, 3, 4, 5], "puzzle": rows}))
+    if library == "pandas":
+        table.index = list("uvwxy")
+        assert bs.dedupe(table).index.tolist() == ["u", "v", "w", "y"]
     kept = bs.dedupe(table)
     assert type(kept) is type(table)
-    assert [int(str(k)) for k in kept["id"]] == [1, 2, 3, 5]
-    if library == "pandas":
-        assert kept.index.tolist() == ["u", "v", "w", "y"]
+    assert pa.table(kept)["id"].to_pylist() == [1, 2, 3, 5]
     known = written(tmp_path / "known.csv", [other])
     against = [known, pa.table({"puzzle": [SAME_BUT_FOR_SYMMETRY]})]
     kept = bs.dedupe(table, against=against, up_to_symmetry=True, chunk=2, jobs=2)
-    assert [int(str(k)) for k in kept["id"]] == [5]
-    marked = bs.dedupe(table, against=against, mark=True)
-    places = [str(each) for each in marked["first"]]
-    assert places[1:4] == ["against[1]#1", f"{known}#1", "the table#1"]
-    assert {places[0], places[4]} <= {"None", "nan"}
-    assert bs.dedupe(known, against=make({"id": [0] * 5, "puzzle": rows})).num_rows == 0
+    assert pa.table(kept)["id"].to_pylist() == [5]
+    marked = pa.table(bs.dedupe(table, against=against, mark=True))
+    places = [None, "against[1]#1", f"{known}#1", "the table#1", None]
+    assert marked["first"].to_pylist() == places
+    assert bs.dedupe(known, against=table).num_rows == 0
     summary = bs.dedupe(table, tmp_path / "out.csv", against=against, up_to_symmetry=True)
     assert (summary.rows, summary.kept, summary.known) == (5, 1, 4)
     assert (tmp_path / "out.csv").read_text() == f"id,puzzle\n5,{shown}\n"

@@ -165,12 +165,18 @@ def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
     assert out.read_bytes() == expected
 
 
-def lose(folder, moved):
-    """Delete a folder, or rename it to "elsewhere" beside it."""
-    if moved:
-        folder.rename(folder.with_name("elsewhere"))
-    else:
-        shutil.rmtree(folder)
+def losing(folder, moved, step):
+    """Return a callback that deletes a folder at a step, or renames it, and a list of the steps."""
+    steps = []
+
+    def lose(progress):
+        steps.append(progress)
+        if len(steps) == step and moved:
+            folder.rename(folder.with_name("elsewhere"))
+        elif len(steps) == step:
+            shutil.rmtree(folder)
+
+    return lose, steps
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -178,15 +184,9 @@ def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, mo
     folder = tmp_path / "folder"
     folder.mkdir()
     monkeypatch.setattr("batchsolve.runs.specs.JOURNAL_SECONDS", 0)
-    steps = []
-
-    def vanish(progress):
-        steps.append(progress)
-        if len(steps) == 3:
-            lose(folder, moved)
-
+    lose, steps = losing(folder, moved, 3)
     with pytest.raises(bs.OutputError, match="was moved or deleted while the run") as failed:
-        bs.solve_file(str(corpus), str(folder / "out.csv"), chunk=10, jobs=1, on_progress=vanish)
+        bs.solve_file(str(corpus), str(folder / "out.csv"), chunk=10, jobs=1, on_progress=lose)
     assert 3 <= len(steps) < 100
     assert not hasattr(failed.value, "__notes__")  # there is nothing to resume
     if moved:
@@ -199,18 +199,12 @@ def test_a_folder_that_vanishes_is_noticed_at_the_next_step(corpus, tmp_path, mo
 def test_a_run_whose_folder_vanishes_ends_at_its_next_step(tmp_path, monkeypatch, collect, moved):
     monkeypatch.setattr(tree, "STEP_SECONDS", 0)
     folder = tmp_path / "run"
-    steps = []
-
-    def vanish(progress):
-        steps.append(progress)
-        if len(steps) == 1:
-            lose(folder, moved)
-
+    lose, steps = losing(folder, moved, 1)
     with (
         Run(str(folder), family("queens:8"), collect=collect) as run,
         pytest.raises(bs.OutputError, match="was moved or deleted while the run was") as failed,
     ):
-        run.search(on_progress=vanish, jobs=1, budget=10)
+        run.search(on_progress=lose, jobs=1, budget=10)
     assert 0 < len(steps) < 100
     assert not hasattr(failed.value, "__notes__")
 

@@ -264,22 +264,6 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("queens:4", "-o", "out.png"), "out.png: drawings are .svg or .html files, not .png"),
-        (("queens:4", "-o", "out"), "drawings are .svg or .html files"),
-        (("-", "--found", "-", "-o", "out.svg"), "the problem or its solutions, not both"),
-        (("queens:4", "--found", "x", "-o", "-", "--node-limit", "5"), "--found does not search"),
-        (("queens:4", "-o", "nowhere/out.svg"), "nowhere/out.svg: the directory nowhere does not"),
-        (("queens:4", "-n", "0", "-o", "-"), "--number is 1 to 10,000, not 0"),
-    ],
-)
-def test_what_the_command_refuses(arguments, message, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert message in refused("draw", *arguments)
-
-
 def test_a_problem_without_places_is_refused_before_it_is_searched(tmp_path):
     (tmp_path / "p.ec").write_text("p ec 2\ns 1\ns 2\n")
     assert "the problem cannot be drawn: it has no items called r1c1" in refused(

@@ -256,7 +256,3 @@ def test_exports_are_refused_with_a_reason(tmp_path):
         export_run(run, str(tmp_path / "nowhere" / "out.csv"))
     with pytest.raises(JournalError, match="there is no journal"):
         export_run(str(tmp_path / "other"), str(tmp_path / "out.csv"))
-    make_run(tmp_path / "lists", LISTS, [[["a"]]])
-    [part] = (tmp_path / "lists" / "solutions").iterdir()
-    with pytest.raises(OutputError, match="lies in the folder of a run"):
-        export_run(str(tmp_path / "lists"), str(part))

@@ -203,16 +203,6 @@ def test_all_regions_are_drawn(n, count):
         assert abs(k - turned[tuple(map(numbers.get, other))]) <= 6 * (2 * k) ** 0.5
 
 
-def test_regions_and_cages_of_their_own_depend_on_no_block_and_are_solved():
-    how = {"box": (2, 2), "seed": 3, "jigsaw": True, "cages": (2, 4), "marks": "parity"}
-    how |= {"lines": "thermo+renban"}
-    whole = bs.generate_table(60, **how, jobs=1)
-    assert bs.generate_table(60, **how, jobs=2, chunk=7) == whole
-    solved = bs.solve_table(whole.drop_columns(["solution"]), engine="dlx", jobs=1)
-    assert set(solved["status"].to_pylist()) == {"unique"}
-    assert solved["solution"].to_pylist() == whole["solution"].to_pylist()
-
-
 def test_puzzles_with_rules_of_their_own_are_made_by_the_command(tmp_path):
     words = ["generate", "-n", "5", "--box", "2x2"]
     (tmp_path / "cages").write_text(LAYOUT.replace(" ", "\n"))
@@ -221,6 +211,7 @@ def test_puzzles_with_rules_of_their_own_are_made_by_the_command(tmp_path):
             ["--cages", "1..3", "--clues", "0"],
             ["--cage-layout", str(tmp_path / "cages")],
             ["--lines", "thermo+palindrome", "--line-cells", "2..3"],
+            ["--jigsaw", "--cages", "2..4", "--marks", "parity", "--lines", "renban"],
         )
     ):
         out = tmp_path / f"{k}.csv"
@@ -273,7 +264,6 @@ WISHES = {
     "seed is 0 or more": {"seed": -1},
     "are those of `minimal` puzzles": {"weights": True},
     "no attempt was finished": {"rules": "nonconsecutive"},
-    "takes no `stats`; leave it out": {"stats": True},
     "only grids of rows, columns and boxes": {"unlike": "a.csv", "rules": "x"},
     "unknown marks 'thermo'; choose from consecutive": {"marks": "xv+thermo"},
     "unknown marks ''; choose": {"marks": "xv+"},
@@ -413,8 +403,6 @@ def test_columns_have_the_names_of_kaggle(tmp_path):
     assert named == usual.rename_columns(["quizzes", "solutions", "clues"])
     done = invoke("generate", "-n", 1, "--columns", "quizzes,solutions", "--box", "2x2")
     assert done.stdout.startswith("quizzes,solutions,clues\n")
-    with pytest.raises(bs.InputError, match=r"generate\(\) takes no `columns`; leave it out"):
-        bs.generate(**SOME, wanted=None, columns="a,b")
     for wrong in ("quizzes", "a,a", "a,", "a,b,c", ("a", 5)):
         with pytest.raises(bs.InputError, match="columns are two names, such as quizzes,solutions"):
             bs.generate_table(1, **SOME, columns=wrong)

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from invoking import invoke, refused
 
-from batchsolve import InputError, Stacks
+from batchsolve import InputError, OutputError, Stacks
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import queens
 from batchsolve.runs import split as splitting
@@ -47,20 +47,50 @@ def with_field(record, path, text):
 
 
 FIELDS = ["split", "part", "of", "above", "count", "nodes", "complete", "seal"]
+HEADER = ["batchsolve", "version", "problem", "split", "part", "of", "count", "nodes", "seal"]
+STACKS = [f"[{10**30}]", "[-1]", '["1"]', "[1.5]", "[4000000000]", "[0, 1]"]
+CHANGED = [  # the record, its field, and values beside `WRONG`
+    *(
+        ("result", field, ["true", "0", "1000000000000"])
+        for field in (*FIELDS, "problem", "above.count", "above.nodes")
+    ),
+    *(("header", field, ["true", "5"]) for field in HEADER),
+    *(("stack", field, STACKS) for field in ("root", "stack")),
+]
 
 
-@pytest.mark.parametrize("path", [*FIELDS, "problem", "above.count", "above.nodes"])
-def test_a_result_with_another_value_is_refused(array, path):
-    _, (first, second) = array
-    good = json.loads(first.read_text())
-    for text in [*WRONG, "true", "0", "1000000000000"]:
-        first.write_text(with_field(good, path, text))
-        if json.loads(first.read_text() if len(text) < 99 else "0") == good:
-            continue
-        done = invoke("merge", first, second)
+@pytest.mark.parametrize(("kind", "field", "more"), CHANGED)
+def test_a_file_with_another_value_is_refused(array, kind, field, more):
+    (part, _), (first, second) = array
+    path, command = part, ["count", "queens:6", "--stacks", part, "-j", "1"]
+    if kind == "result":
+        path, command = first, ["merge", first, second]
+    lines, k = path.read_text().splitlines(), int(kind == "stack")
+    good = json.loads(lines[k])
+    for text in [*WRONG, *more]:
+        lines[k] = with_field(good, field, text)
+        is_same = len(text) < 99 and json.loads(lines[k]) == good
+        if is_same or (field, text) == ("root", "-1"):
+            continue  # a root may be any 64 bits; the seal shows the change
+        path.write_text("\n".join(lines) + "\n")
+        done = invoke(*command)
         assert done.exit_code == 2, text
-        assert done.stderr.startswith(f"batchsolve: {first}: "), text
+        assert done.stderr.startswith(f"batchsolve: {path}: "), text
         assert done.stderr.count("\n") == 1, text
+
+
+def test_parts_add_up_to_the_whole(array):
+    parts, results = array
+    names, whole = list(map(str, results)), count(PROBLEM, jobs=1)
+    merged = merge_results(names)
+    assert (merged["count"], merged["nodes"], merged["complete"]) == (4, whole.nodes, True)
+    assert merge_results([*names, names[1]])["doubled"] == [1]
+    with pytest.raises(InputError, match="belong to another problem"):
+        read_part(str(parts[0]), queens(5))
+    with pytest.raises(OutputError, match="is not empty"):
+        write_parts(PROBLEM, str(parts[0].parent), depth=1)
+    with pytest.raises(InputError, match="not a result of"):
+        merge_results([str(parts[0])])
 
 
 def test_a_result_without_a_field_is_refused(array):
@@ -86,36 +116,6 @@ def test_counts_may_be_long(array):
     first.write_text(json.dumps(result_of_part(header, result)))
     done = invoke("merge", first, second, "--json")
     assert (done.exit_code, json.loads(done.stdout)["count"]) == (0, 10**3999 + 2)
-
-
-HEADER = ["batchsolve", "version", "problem", "split", "part", "of", "count", "nodes", "seal"]
-
-
-@pytest.mark.parametrize("path", HEADER)
-def test_a_header_of_stacks_with_another_value_is_refused(array, path):
-    (part, _), _ = array
-    header, _, lines = part.read_text().partition("\n")
-    for text in [*WRONG, "true", "5"]:
-        part.write_text(with_field(json.loads(header), path, text) + "\n" + lines)
-        done = invoke("count", "queens:6", "--stacks", part, "-j", "1")
-        assert done.exit_code == 2, text
-        assert done.stderr.startswith(f"batchsolve: {part}: "), text
-        assert done.stderr.count("\n") == 1, text
-
-
-@pytest.mark.parametrize("path", ["root", "stack"])
-def test_a_stack_with_another_value_is_refused(array, path):
-    (part, _), _ = array
-    header, first, *rest = part.read_text().splitlines()
-    wrong = [*WRONG, f"[{10**30}]", "[-1]", '["1"]', "[1.5]", "[4000000000]", "[0, 1]"]
-    for text in wrong:
-        if path == "root" and text == "-1":
-            continue  # a root may be any 64 bits; the seal shows the change
-        lines = [header, with_field(json.loads(first), path, text), *rest]
-        part.write_text("\n".join(lines) + "\n")
-        done = invoke("count", "queens:6", "--stacks", part, "-j", "1")
-        assert done.exit_code == 2, text
-        assert done.stderr.startswith(f"batchsolve: {part}: "), text
 
 
 def test_a_stack_that_is_gone_is_noticed(array):

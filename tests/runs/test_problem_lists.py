@@ -51,22 +51,3 @@ def test_a_sudoku_for_each_grid():
     found = bs.solve_batch(grids, [bs.Sudoku(2, 3), bs.Sudoku(3, 2), bs.Sudoku(2, 3)], engine="dlx")
     assert found.status.tolist() == ["invalid", "multiple", "invalid"]
     assert list(found.messages) == [0, 2]
-
-
-@pytest.mark.parametrize(
-    ("problem", "message"),
-    [
-        ([bs.Sudoku(2, 2)], "1 problem for 2 grids"),
-        ([bs.Sudoku(2, 2), bs.Sudoku(3, 3)], "the same cells and digits"),
-        ([bs.Sudoku(2, 2), "2x2"], "is a Sudoku or a Variant, not '2x2'"),
-        ("2x2", "such as Sudoku"),
-    ],
-)
-def test_lists_that_do_not_fit(problem, message):
-    with pytest.raises(bs.InputError, match=message):
-        bs.solve_batch(np.zeros((2, 16), np.uint8), problem)
-
-
-def test_texts_have_one_problem():
-    with pytest.raises(bs.InputError, match="texts have one problem"):
-        bs.solve_batch(["." * 16] * 2, [bs.Sudoku(2, 2)] * 2)

@@ -20,11 +20,7 @@ def projected(problem, items, stack=()):
 
 
 def all_covers(problem, stack=()):
-    if problem.bounds is None:
-        return covers(problem, stack)
-    n = problem.n_options
-    taken = tuple(o for o in stack if o < n)
-    return bounded_covers(problem, taken, tuple(o - n for o in stack if o >= n))
+    return covers(problem, stack) if problem.bounds is None else bounded_covers(problem, stack)
 
 
 @given(problem=problems(7, 14) | coloured_problems() | bounded_problems(), data=st.data())
@@ -94,25 +90,3 @@ def test_a_time_limit_of_the_command_ends_a_projection():
     printed = invoke("count", "latin:7", "--project", "r*", "--time-limit", 0.2)
     assert printed.exit_code == 1
     assert "not complete" in printed.stderr or "the time limit was reached" in printed.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["queens:6", "--project", "x"], "no item is called 'x'; the first is 'r4'"),
-        (["edgecovers:4", "--project", "1", "--engine", "cells"], "takes no bounds of items"),
-        (["queens:6", "--project", "r1", "--limit", 2], "--project goes with --engine, --time"),
-        (["queens:6", "--project", "r1", "--engine", "memo"], "only counts"),
-        (["queens:6", "queens:5", "--project", "r1"], "for one problem, without -o"),
-    ],
-)
-def test_wrong_usage(arguments, message):
-    refused = invoke("count", *arguments)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert message in refused.stderr
-
-
-@pytest.mark.parametrize("items", [[], "r1"])
-def test_items_are_a_list_with_a_name(items):
-    with pytest.raises(bs.InputError, match="items are a list of names or patterns"):
-        bs.count_projections("queens:6", items)

@@ -11,7 +11,7 @@ from invoking import invoke
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve.formats.exact_cover_files import write_dlx, write_ec
+from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.runs.count import first_covers
 from batchsolve.search import rows as row_search
 
@@ -95,33 +95,24 @@ def test_covers_are_those_of_the_oracle(tmp_path_factory, drawn, limit, budget, 
         assert row["cover"] in (names or [None])
 
 
-def test_files_of_every_format_are_rows(tmp_path):
+def test_files_are_rows(tmp_path):
+    """Of more formats in test_count_file."""
     folder = tmp_path / "instances"
     folder.mkdir()
     (folder / "a.dlx").write_text("a b | x\na x:1\nb x:1\nb\n")
-    (folder / "b.ec").write_text(write_ec(bs.family("dominoes:2x1")))
     (folder / "c.json").write_text('{\n "options": [["a"], ["b"], ["a", "b"]]\n}')
     (folder / "d.dlx").write_text("a b\na x\n")
     (folder / "e.txt").write_text("1.....2..3.....4\n")
-    (folder / "f.tiling").write_text("board: 1x2\npieces: dominoes\n")
     done = invoke("solve", folder, "-o", tmp_path / "out.csv", "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["invalid"] == 1
     rows = rows_of(tmp_path / "out.csv")
-    assert [row["status"] for row in rows] == [
-        *("multiple", "unique", "multiple", "invalid", "unique", "unique"),
-    ]
-    assert [row["cover"] for row in rows[:5]] == [
-        ["a x:1", "b x:1"],
-        ["r1c1 r2c1"],
-        ["a", "b"],
-        None,
-        ["1243342143122134"],
-    ]
-    assert ": line 2: " in rows[3]["message"]
-    alone = tmp_path / "alone.csv"
-    bs.solve_file(folder / "c.json", alone)
-    assert rows_of(alone)[0]["cover"] == ["a", "b"]
+    assert [row["status"] for row in rows] == ["multiple", "multiple", "invalid", "unique"]
+    covers = [["a x:1", "b x:1"], ["a", "b"], None, ["1243342143122134"]]
+    assert [row["cover"] for row in rows] == covers
+    assert ": line 2: " in rows[2]["message"]
+    bs.solve_file(folder / "c.json", tmp_path / "alone.csv")
+    assert rows_of(tmp_path / "alone.csv")[0]["cover"] == ["a", "b"]
 
 
 def test_a_corpus_of_grids_stays_one(tmp_path):
@@ -141,17 +132,3 @@ def test_a_row_that_meets_its_node_limit_says_so(tmp_path):
     assert (first["status"], first["message"]) == ("unfinished", "stopped after 5 nodes")
     assert (first["cover"], first["n_solutions"]) == (None, 0)
     assert second["status"] in ("multiple", "unfinished")
-
-
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"engine": "memo"}, "'memo' only counts"),
-        ({"box": (2, 2)}, "only tables of grids have 'box'"),
-        ({"canonical": True}, "only tables of grids have 'canonical'"),
-        ({"column": "x"}, "only tables have a column of problems"),
-    ],
-)
-def test_settings_that_do_not_suit(how, message, tmp_path):
-    with pytest.raises(bs.InputError, match=message):
-        bs.solve_file(["queens:4"], tmp_path / "out.csv", **how)

@@ -4,6 +4,7 @@ from itertools import count, pairwise
 
 import pyarrow as pa
 import pytest
+from conftest import frame_of
 from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
@@ -82,11 +83,10 @@ def test_grids_of_hugging_face_come_back_as_such():
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_one_data_frame_is_cut_into_data_frames(library, monkeypatch):
-    module = pytest.importorskip(library)
     monkeypatch.setattr("batchsolve.runs.solve_tables.ROWS_OF_A_TABLE", 25)
-    frame = module.DataFrame(TABLE.to_pydict())
+    frame = frame_of(library, TABLE)
     found = list(bs.solve_stream(frame, alphabet="1-4"))
-    assert [type(each) for each in found] == [module.DataFrame] * 3
+    assert [type(each) for each in found] == [type(frame)] * 3
     assert [each.shape[0] for each in found] == [25, 25, 10]
     whole = bs.solve_table(TABLE, alphabet="1-4")["status"].to_pylist()
     assert [status for each in found for status in each["status"]] == whole
@@ -117,18 +117,3 @@ def test_tables_before_a_wrong_one_are_answered(later, why):
     assert len(next(solved)) == 60
     with pytest.raises(bs.InputError, match=why):
         next(solved)
-
-
-@pytest.mark.parametrize(
-    ("tables", "how", "why"),
-    [
-        ({"a": TABLE}, {}, "tables are an iterable of them, or a reader of Arrow, not a dict"),
-        (7, {}, "not 7"),
-        ([TABLE], {"resume": True}, r"solve_stream\(\) takes no `resume`; leave it out"),
-        ([TABLE], {"time_limit": 1}, "takes no `time_limit`; `node_limit` does not depend"),
-        ([TABLE], {"limit": 0}, "limit is 1 or more"),
-    ],
-)
-def test_wrong_arguments_are_refused_at_the_call(tables, how, why):
-    with pytest.raises(bs.InputError, match=why):
-        bs.solve_stream(tables, **how)

@@ -1,6 +1,5 @@
-"""Summaries are sentences, in `str`, in `repr` and in the log of calls that return tables."""
+"""Summaries are sentences, in `str` and in `repr`; in the log, see test_progress.py."""
 
-import logging
 from dataclasses import replace
 
 import numpy as np
@@ -87,25 +86,6 @@ def test_summaries_of_files_are_short(call, tmp_path):
     assert repr(summary).startswith(FILES[call][1])
     assert repr(summary).endswith(" rows/s)")
     assert str(summary).startswith(repr(summary).partition("(")[2][:-1])
-
-
-TABLES = {
-    "solve_table": (lambda: bs.solve_table(TABLE), "3 rows: 1 unique, 1 multiple, 1 invalid; "),
-    "rate": (lambda: bs.rate(pa.table({"puzzle": [EASY]})), "hardest techniques: 1 hidden single"),
-    "augment": (lambda: bs.augment(TABLE.slice(0, 2), 2, seed=5), "2 rows: 4 images, seed 5; "),
-    "generate_table": (
-        lambda: bs.generate_table(2, box="2x2", seed=5),
-        "2 rows: 2 unique, seed 5; ",
-    ),
-    "dedupe": (lambda: bs.dedupe(TABLE), "3 rows: 3 kept (1 of them invalid); "),
-}
-
-
-@pytest.mark.parametrize("call", TABLES)
-def test_calls_that_return_tables_log_their_summary(call, caplog):
-    caplog.set_level(logging.INFO, "batchsolve")
-    TABLES[call][0]()
-    assert TABLES[call][1] in caplog.text
 
 
 def test_a_drawn_seed_is_in_the_summary(tmp_path):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -19,25 +18,14 @@ from every_step import EVERY_STEP, hear
 from hypothesis import given, settings, strategies as st
 from invoking import invoke
 from oracles import covers
+from soak_jobs import is_worker, processes
 
 import batchsolve as bs
 from batchsolve.problems.families import family
 from batchsolve.runs import journal, run as runs
 from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
-from batchsolve.runs.split import merge_results, read_part, result_of_part, write_parts
 from batchsolve.search import scheduler, tree
-
-KNOWN = {
-    "queens:8": 92,
-    "langford:7": 52,
-    "langford:8": 300,
-    "dominoes:6x6": 6728,
-    "latin:4": 576,
-    "latin:5": 161_280,
-    "sudoku:2x2": 288,
-}
-
 
 WAYS = [
     {"jobs": 1},
@@ -47,15 +35,17 @@ WAYS = [
 ]
 
 
+SMALL = ["queens:8", "langford:7", "langford:8", "dominoes:6x6", "latin:4", "latin:5", "sudoku:2x2"]
+
+
 @pytest.mark.parametrize(
     ("name", "chosen"),
-    [(name, WAYS[k % 4]) for k, name in enumerate([*KNOWN, *KNOWN])],
+    [(name, WAYS[k % 4]) for k, name in enumerate([*SMALL, *SMALL])],
 )
-def test_known_counts_however_the_work_is_cut_up(name, chosen):
-    problem = family(name)
-    result = count(problem, **chosen)
-    assert (result.count, result.complete) == (KNOWN[name], True)
-    assert result.nodes == count(problem, jobs=1, split_depth=0).nodes
+def test_counts_and_nodes_are_the_same_however_the_work_is_cut_up(name, chosen):
+    """The counts of one task are known; see test_families.py."""
+    result, whole = count(name, **chosen), count(name, jobs=1, split_depth=0)
+    assert (result.count, result.nodes, result.complete) == (whole.count, whole.nodes, True)
 
 
 @settings(max_examples=25)
@@ -97,15 +87,6 @@ def test_a_time_limit_ends_a_long_search():
     result = count(bs.Sudoku(3, 3), time_limit=0.2)
     assert not result.complete
     assert result.nodes > 0
-
-
-def test_the_iterator_can_be_closed_early():
-    found = solutions(bs.Sudoku(3, 3))
-    problem = bs.Sudoku(3, 3)
-    problem.verify(next(found).tolist())
-    found.close()
-    with pytest.raises(StopIteration):
-        next(found)
 
 
 @pytest.mark.parametrize(
@@ -162,13 +143,9 @@ def test_a_run_keeps_the_finished_share(tmp_path):
 def test_an_automatic_depth_has_a_name():
     automatic = bs.SearchSettings(split_depth="auto")
     assert automatic == bs.SearchSettings(split_depth=None)
-    with pytest.raises(bs.InputError, match="a whole number, or 'auto', not 'deep'"):
-        bs.SearchSettings(split_depth="deep")
     how = {"jobs": 1, "engine": "dlx"}
     assert count("queens:9", split_depth="auto", **how).subproblems > 20
     assert count("queens:9", split_depth=1, **how).subproblems == 10
-    with pytest.raises(bs.InputError, match="split_depth"):
-        count("queens:8", split_depth="deep", **how)
 
 
 def test_a_long_chain_of_forced_options_is_few_subproblems():
@@ -230,8 +207,6 @@ def test_runs_are_refused_with_a_reason(tmp_path):
     problem = bs.Sudoku(2, 2)
     with runs.Run(tmp_path / "run", problem) as run:
         run.search(limit=3)
-        with pytest.raises(bs.OutputError, match="is being written by another run"):
-            runs.Run(tmp_path / "run", problem, resume=True)
     with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
         runs.Run(tmp_path / "run", problem)
     (tmp_path / "begun").mkdir()
@@ -254,35 +229,15 @@ def test_runs_are_refused_with_a_reason(tmp_path):
         bs.JournalError, match="the journal of a run of another kind, count, and not enumerate"
     ):
         runs.Run(tmp_path / "run", problem, resume=True, collect=True)
-    with pytest.raises(bs.InputError, match="only counts has no solutions"):
-        export_run(str(tmp_path / "run"), str(tmp_path / "x.csv"))
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     with pytest.raises(bs.OutputError, match="is not empty"):
         runs.Run(tmp_path / "full", problem, resume=True)
-    with open(tmp_path / "run" / "journal.sqlite", "r+b") as file:
-        file.seek(100)
-        file.write(b"\xff" * 3000)
-    with pytest.raises(bs.JournalError, match="damaged"):
-        runs.Run(tmp_path / "run", problem, resume=True)
-    with pytest.raises(bs.JournalError, match="there is no journal"):
-        runs.describe_run(str(tmp_path / "nothing"))
 
 
 def workers_of(pid):
-    """Return the ids of the loky workers of a process."""
-    found = []
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{name}/stat") as file:
-                parent = int(file.read().rsplit(")", 1)[1].split()[1])
-            with open(f"/proc/{name}/cmdline") as file:
-                command = file.read()
-        except OSError:
-            continue
-        if parent == pid and "loky" in command and "tracker" not in command:
-            found.append(int(name))
-    return found
+    """Return the ids of the workers of a process."""
+    return [each.pid for each in processes() if each.parent == pid and is_worker(each)]
 
 
 @pytest.fixture(scope="module")
@@ -455,31 +410,6 @@ def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
         with runs.Run(tmp_path / "run", problem, collect=True, resume=True) as run:
             assert run.search(jobs=1, budget=30).count == 288
     assert len(set(read_all(tmp_path / "run"))) == len(read_all(tmp_path / "run")) == 288
-
-
-def test_parts_add_up_to_the_whole(tmp_path):
-    problem = family("latin:5")
-    facts = write_parts(problem, str(tmp_path / "parts"), depth=4, files=7)
-    assert facts["files"] == 7
-    results = []
-    for path in sorted((tmp_path / "parts").iterdir()):
-        stacks, header = read_part(str(path), problem)
-        result = asdict(count(problem, stacks))
-        results.append(tmp_path / f"{path.stem}.json")
-        results[-1].write_text(json.dumps({**result, **result_of_part(header, result)}))
-    names = list(map(str, results))
-    whole = count(problem)
-    merged = merge_results(names)
-    assert (merged["count"], merged["nodes"], merged["complete"]) == (161_280, whole.nodes, True)
-    assert merge_results([*names, names[3]])["doubled"] == [3]
-    lacking = merge_results(names[:2] + names[3:])
-    assert (lacking["missing"], lacking["complete"]) == ([2], False)
-    with pytest.raises(bs.InputError, match="belong to another problem"):
-        read_part(str(tmp_path / "parts" / "0000.jsonl"), family("latin:4"))
-    with pytest.raises(bs.OutputError, match="is not empty"):
-        write_parts(problem, str(tmp_path / "parts"), depth=1)
-    with pytest.raises(bs.InputError, match="not a result of"):
-        merge_results([str(tmp_path / "parts" / "0000.jsonl")])
 
 
 def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):

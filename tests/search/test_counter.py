@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, problems
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
@@ -24,7 +24,6 @@ from batchsolve.search.scheduler import Piece, Result, Scheduler
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Done
 
-WHOLE = bs.Stacks.from_lists([[]])
 FAMILIES = ["queens:12", "langford:11", "dominoes:12x12", "latin:10", "matchings:12", "steiner:13"]
 
 
@@ -143,24 +142,17 @@ def test_small_problems_are_not_weighed(monkeypatch):
 
 
 @pytest.mark.usefixtures("always")
-@given(problem=problems() | coloured_problems(), budget=st.none() | st.integers(1, 9))
-def test_a_count_that_begins_again_is_exact(problem, budget):
-    for jobs in (1, 2):
-        found = count(problem, jobs=jobs, budget=budget)
-        assert (found.count, found.complete) == (len(covers(problem)), True)
-
-
-@pytest.mark.usefixtures("always")
 @given(
     each=st.lists(problems() | coloured_problems() | bounded_problems(), min_size=1, max_size=4),
     budget=st.none() | st.integers(1, 9),
 )
-def test_counts_of_many_that_begin_again_are_exact(each, budget):
+def test_counts_that_begin_again_are_exact_in_a_list_and_alone(each, budget):
     sizes = [len(covers(p) if p.bounds is None else bounded_covers(p)) for p in each]
     for jobs in (1, 2):
-        found = count([*each, each[0]], jobs=jobs, budget=budget)
-        assert [row.count for row in found] == [*sizes, sizes[0]]
-        assert all(row.complete for row in found)
+        how = {"jobs": jobs, "budget": budget}
+        found = [*count([*each, each[0]], **how), *(count(problem, **how) for problem in each)]
+        assert [one.count for one in found] == [*sizes, sizes[0], *sizes]
+        assert all(one.complete for one in found)
 
 
 @pytest.mark.usefixtures("soon")
@@ -265,13 +257,6 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
         part = run.search(problem, Task.of(stacks, budget=budget))
         parts, stacks = parts + part.tree_nodes.sum(), part.frontier
     assert parts == size
-
-
-def test_the_size_of_a_tree_is_that_of_the_plain_search():
-    for name in ("dominoes:6x6", "matchings:5", "latin:4"):
-        problem = family(name)
-        outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
-        assert outcome.nodes.sum() < outcome.tree_nodes.sum() < 10**6
 
 
 @pytest.mark.parametrize("at_once", [False, True])

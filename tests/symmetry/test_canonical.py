@@ -5,7 +5,7 @@ from math import factorial
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from oracles import canonical_form, lines_in_all_orders
+from oracles import canonical_form, lines_in_all_orders, shuffled, solved
 
 import batchsolve as bs
 from batchsolve.core import native
@@ -17,26 +17,6 @@ from batchsolve.symmetry import canonical
 MOST_CANONICAL = "123456789456789123789123456231564897564897231897231564312645978645978312978312645"
 LEAST = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 GREATEST = "123456789457893612986217354274538196531964827698721435342685971715349268869172543"
-
-
-def shuffled(square, box_rows, box_columns, rng):
-    """Apply a random symmetry to a grid, shape (n, n)."""
-    n = len(square)
-    if box_rows == box_columns and rng.integers(2):
-        square = square.T
-
-    def order(size):
-        bands = rng.permutation(n // size)
-        return np.concatenate([band * size + rng.permutation(size) for band in bands])
-
-    labels = np.append(0, 1 + rng.permutation(n))
-    return labels[square[order(box_rows)][:, order(box_columns)]]
-
-
-def solved(box_rows, box_columns):
-    """Return a solved grid with many symmetries, shape (n, n)."""
-    rows = np.arange(box_rows * box_columns)
-    return (rows[:, None] * box_columns + rows[:, None] // box_rows + rows) % len(rows) + 1
 
 
 def applied(forms, k, square):

@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from oracles import canonical_form, lines_in_all_orders
-from test_canonical import puzzles, solved
+from oracles import canonical_form, lines_in_all_orders, solved
+from test_canonical import puzzles
 
 import batchsolve as bs
 from batchsolve.problems.rules import Cage, named, plain

@@ -53,7 +53,7 @@ def test_all_symmetries_are_found(problem, data):
     alike = Counter((frozenset(problem.coloring(o).items()), costs[o], o in stack) for o in options)
     assert {tuple(image) for image in images} <= every
     assert len(images) * prod(map(factorial, alike.values())) == len(every)
-    found = bounded_covers(problem, tuple(stack))
+    found = bounded_covers(problem, stack)
     up_to = bs.Symmetries(np.array(images, np.uint32).reshape(len(images), -1))
     count = bs.count(problem, stack, jobs=1, up_to_symmetry=up_to).count
     assert count == len(orbits(found, images))
@@ -114,7 +114,7 @@ def test_symmetries_that_change_exclusions_do_not_count():
     for stack in ([3], [0, 4]):
         chosen, excluded = [o for o in stack if o < 3], [o - 3 for o in stack if o > 2]
         kept = group.stabiliser(chosen).stabiliser(excluded)
-        found = bounded_covers(problem, tuple(chosen), tuple(excluded))
+        found = bounded_covers(problem, stack)
         count = bs.count(problem, stack, up_to_symmetry=group).count
         assert count == len(orbits(found, kept.images))
         assert len(bs.structure_symmetries(problem, stack)) == len(kept)
