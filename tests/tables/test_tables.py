@@ -11,6 +11,7 @@ import re
 import tempfile
 import threading
 import time
+from collections import Counter
 from itertools import cycle, pairwise
 from unittest.mock import patch
 
@@ -19,17 +20,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from cutting import content_of, opened, small_blocks
+from fuzzing.grids import solutions, text_of
 from hypothesis import given, strategies as st
 
-from batchsolve import InputError
+from batchsolve import InputError, solve_file
 from batchsolve.formats.whole_files import partial_path
-from batchsolve.problems.notation import Notation, numbers
-from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import sudoku
 from batchsolve.runs.outputs import Encoded
-from batchsolve.search.answers import Answers
 from batchsolve.settings import FileSettings
-from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     JSON_TEXT,
@@ -44,8 +41,6 @@ from batchsolve.tables.blocks import (
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
-from batchsolve.tables.reader import Batch, Grids, Reader, Shape
-from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.sources import TableSource
 from batchsolve.tables.texts import as_text
 
@@ -505,101 +500,48 @@ def test_lists_become_texts_with_blanks_between(data, inner, shape, begin):
 
 # answers
 
-STATUSES = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
-SOLVED = ["1234341221434321", "1234341243212143", "2143432112343412"]
-notations = st.sampled_from([Notation.from_name("1-4", 4), numbers(4, ",")])
+FAULTS = {
+    f"x{P[1:]}": "row 1, column 1: 'x' is not ",
+    f"11{'.' * 14}": "digit 1 twice in a row: row 1, column 1 and row 1, column 2",
+}
+PUZZLES = [P, f"12{'.' * 14}", "123...4.........", *FAULTS]
+GIVEN = ["", "1234341221434321", "1234341243212143", "2143432112343412", S, P]
 
 
-@given(data=st.data(), limit=st.integers(1, 3), stats=st.booleans(), notation=notations)
-def test_answers_stand_beside_their_rows(data, limit, stats, notation):
-    problem = sudoku(2, 2)
-    n = data.draw(st.integers(0, 6))
-    has_solutions = data.draw(st.booleans())
-
-    def column(values):
-        return data.draw(st.lists(values, min_size=n, max_size=n))
-
-    counts, kinds = column(st.integers(0, limit)), column(st.sampled_from(["", "", "bad", "clash"]))
-    covers, given_ = column(st.sampled_from(SOLVED)), column(st.sampled_from(["", *SOLVED, P]))
-    unfinished = {
-        k: data.draw(st.none() | st.just("worker lost"))
-        for k in range(n)
-        if not kinds[k] and data.draw(st.booleans())
-    }
-    counts = [0 if kind else count for count, kind in zip(counts, kinds, strict=True)]
-    puzzles = np.array([[1, 1, 0, 0] * 4 if kind == "clash" else digits(P) for kind in kinds])
-    names = ["status", "solution"] if has_solutions else ["status"]
-    table = pa.table([pa.array(column(st.just("old")), "string")] * len(names), names)
-    reader = Reader(
-        table.schema,
-        "status",
-        "solution" if has_solutions else None,
-        shape := Shape(RuleColumns(4), notation, notation),
-    )
-    given_digits = [digits(g or "." * 16) for g in given_]
-    grids = Grids(
-        shape,
-        np.arange(n),
-        puzzles.astype(np.uint8).reshape(n, 16),
-        np.array(given_digits, np.uint8).reshape(n, 16),
-        np.array([g != "" for g in given_], bool),
-        [(problem, np.arange(n))],
-    )
-    batch = Batch(table, [grids], {k: "is bad" for k in range(n) if kinds[k] == "bad"})
-    found = [k for k in range(n) if counts[k]]
-    answers = Answers(
-        np.array(counts, np.int64),
-        np.arange(n, dtype=np.int64),
-        np.full(n, 0.12345678),
-        np.array([1 if kind == "clash" else -1 for kind in kinds], np.int32),
-        [Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found)],
-        unfinished,
-    )
-    rows, invalid, disagree = [], [], 0
-    for k in range(n):
-        many = "solved" if limit == 1 else "multiple"
-        status = {0: "unsolvable", limit: many}.get(counts[k], "unique" if counts[k] == 1 else many)
-        message = None
-        if k in unfinished and counts[k] < limit:
-            status = "unfinished"
-        if k in unfinished:
-            message = unfinished[k]
-        if kinds[k]:
-            status = "invalid"
-            message = "is bad" if kinds[k] == "bad" else "digit 1 twice in a row: row 1, column 1 "
-            message += "" if kinds[k] == "bad" else "and row 1, column 2"
-            invalid.append((k, message))
-        text = (notation.separator.join(covers[k]) if counts[k] else None,)
-        row = ("old",) * len(names) + (*text, status, None if kinds[k] else counts[k])
-        if has_solutions:
-            if kinds[k] or not given_[k]:
-                agrees = None
-            elif status == "unique":
-                agrees = given_[k] == covers[k]
-            else:
-                agrees = status != "unsolvable" and right(given_[k])
-            disagree += agrees is False
-            row += (agrees,)
-        rows.append((*row, message, *((k, 0.123457) if stats else ())))
-    output = pickle.loads(pickle.dumps(answer_table(reader, limit, FileSettings(stats=stats))))
-    _, table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
-    assert table.schema == output.schema
-    assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
-    place = len(names) + 1
-    tally = [result.counts[s] for s in STATUSES]
-    assert tally == [sum(row[place] == s for row in rows) for s in STATUSES]
-    assert (result.counts["disagree"], result.counts["nodes"]) == (disagree, sum(range(n)))
-    assert result.first_invalid == (invalid[0] if invalid else None)
-
-
-def right(solution):
-    """Return True if a grid solves P."""
-    cells = [solution[4 * r : 4 * r + 4] for r in range(4)]
-    units = [*cells, *map("".join, zip(*cells, strict=True))]
-    units += [cells[r][c : c + 2] + cells[r + 1][c : c + 2] for r in (0, 2) for c in (0, 2)]
-    return all(sorted(unit) == list("1234") for unit in units) and all(
-        p in (".", s) for p, s in zip(P, solution, strict=True)
-    )
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(PUZZLES), st.sampled_from(GIVEN))),
+    limit=st.integers(1, 3),
+    stats=st.booleans(),
+    separator=st.sampled_from(["", " "]),
+)
+def test_answers_stand_beside_their_rows(rows, limit, stats, separator):
+    rows = [(P, S), *rows]
+    records = [(separator.join(puzzle), "old", separator.join(known)) for puzzle, known in rows]
+    table = pa.table([*zip(*records, strict=True)], ["puzzle", "status", "solution"])
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(table, f"{folder}/in.parquet")
+        files = f"{folder}/in.parquet", f"{folder}/out.parquet"
+        summary = solve_file(*files, column="puzzle", box=(2, 2), limit=limit, stats=stats)
+        found = pq.read_table(files[1])
+    names = ["puzzle", "given_status", "given_solution", "solution", "status", "n_solutions"]
+    assert found.column_names == [*names, "agrees", "message", *["nodes", "seconds"] * stats]
+    for record, (puzzle, known), row in zip(records, rows, found.to_pylist(), strict=True):
+        covers = [] if puzzle in FAULTS else list(map(text_of, solutions(digits(puzzle))))
+        status = "solved" if limit == 1 else "unique" if len(covers) == 1 else "multiple"
+        if not covers:
+            status = "invalid" if puzzle in FAULTS else "unsolvable"
+        n = None if puzzle in FAULTS else min(limit, len(covers))
+        agrees = known in covers if known and puzzle not in FAULTS else None
+        assert [*row.values()][:3] == list(record)
+        assert (row["solution"] or "").replace(" ", "") in (covers or [""])
+        assert (separator in (row["solution"] or separator), row["status"]) == (True, status)
+        assert (row["n_solutions"], row["agrees"]) == (n, agrees)
+        assert (row["message"] or "").startswith(FAULTS.get(puzzle, ""))
+        assert (row["message"] is None) == (puzzle not in FAULTS)
+    of_rows = Counter(found["status"].to_pylist())
+    assert {status: getattr(summary, status) for status in of_rows} == of_rows
+    assert (summary.rows, summary.disagree) == (len(rows), found["agrees"].to_pylist().count(False))
+    assert not stats or summary.nodes == sum(filter(None, found["nodes"].to_pylist()))
 
 
 # outputs
