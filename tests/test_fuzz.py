@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import fuzz as script
 import numpy as np
@@ -145,12 +146,12 @@ def test_damage_that_is_not_noticed_is_found(kind, seed):
 
 def misbehave():
     """Make some commands hang, crash, or take more memory than there is."""
-    from batchsolve import engines
-    from batchsolve.runs import reading, run
-
-    reading.describe = lambda problem: time.sleep(1000)
-    engines.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
-    run.describe_run = lambda directory: bytearray(1 << 40)
+    for name, instead in {
+        "runs.reading.describe": lambda problem: time.sleep(1000),
+        "engines.engine_names": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+        "runs.run.describe_run": lambda directory: bytearray(1 << 40),
+    }.items():
+        patch(f"batchsolve.{name}", instead).start()
 
 
 def test_the_end_of_the_process_is_a_failure_of_the_case():

@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -299,7 +300,7 @@ def work_guarded():
 
     functions = {name: getattr(native, name) for name in dir(native) if name[0] != "_"}
     functions = {name: each for name, each in functions.items() if callable(each)}
-    repeats._FIRST_SLOTS = 4  # so that they must grow
+    patch.object(repeats, "_FIRST_SLOTS", 4).start()  # so that they must grow
     done = [work_in_guarded_memory(at_end) for at_end in (True, False)]
     for name, function in functions.items():
         setattr(native, name, function)
