@@ -57,8 +57,3 @@ def test_other_digits_are_no_numbers_of_options(text, option):
     command = "generate" if option == "--clues" else "solve"
     given = ["-n", "1"] if command == "generate" else ["queens:6"]
     assert text in refused(command, *given, option, text)
-
-
-def test_puzzles_with_other_digits_are_invalid():
-    with pytest.raises(bs.InputError, match="alphabet"):
-        bs.solve("1.....2..3.....4".translate(ARABIC))

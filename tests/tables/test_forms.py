@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from math import isqrt
 
 import numpy as np
 import pyarrow as pa
@@ -256,12 +257,12 @@ SIX = "1.......2............3.............4"
 
 
 def rows_of(puzzle, gap=""):
-    n = int(len(puzzle) ** 0.5)
+    n = isqrt(len(puzzle))
     return [gap.join(puzzle[k : k + n]) for k in range(0, n * n, n)]
 
 
 def boxed(puzzle):
-    n, rows = int(len(puzzle) ** 0.5), rows_of(puzzle)
+    n, rows = isqrt(len(puzzle)), rows_of(puzzle)
     height = {4: 2, 6: 2, 9: 3}[n]
     return "\n\n".join("\n".join(rows[k : k + height]) for k in range(0, n, height))
 
@@ -505,11 +506,22 @@ def test_drawings_of_large_grids_of_numbers_are_read(tmp_path):
     assert statuses(tmp_path / "a.txt", lines) == ["unique"]
 
 
-@pytest.mark.parametrize("cell", [int, str, None], ids=["numbers", "texts", "whole"])
+def numbers_of(puzzle):
+    return [int(c) for c in puzzle.replace(".", "0")]
+
+
+IN_JSON = {
+    "numbers": numbers_of,
+    "texts": lambda puzzle: list(puzzle.replace(".", "0")),
+    "one text": str,
+    "square": lambda puzzle: np.reshape(numbers_of(puzzle), (isqrt(len(puzzle)), -1)).tolist(),
+}
+
+
+@pytest.mark.parametrize("form", IN_JSON)
 @pytest.mark.parametrize("puzzle", [FOUR, PUZZLE], ids=len)
-def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, cell, puzzle):
-    grid = [cell(c) for c in puzzle.replace(".", "0")] if cell else puzzle
-    found = statuses(tmp_path / "a.json", json.dumps([grid] * len(puzzle)))
+def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
+    found = statuses(tmp_path / "a.json", json.dumps([IN_JSON[form](puzzle)] * len(puzzle)))
     assert found == ["unique"] * len(puzzle)
 
 
@@ -834,8 +846,9 @@ def test_pencil_marks_in_rows_of_other_lengths_are_no_grid():
 @pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
 def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
     values = [PUZZLE, CELLS, PUZZLE.replace(".", "0"), LINES, PUZZLE[1:]]
-    records = [json.dumps({"puzzle": value}) for value in values]
-    text = "\n".join(records) if name == "in.jsonl" else f"[{','.join(records)}]"
+    records = [{"id": k, "puzzle": value} for k, value in enumerate(values)]
+    lines = "\n".join(map(json.dumps, records))
+    text = lines if name == "in.jsonl" else json.dumps(records, indent=2)
     (tmp_path / name).write_text(text)
     for out in ("out.csv", "out.jsonl"):
         assert bs.solve_file(tmp_path / name, tmp_path / out).unique == 4
@@ -845,8 +858,8 @@ def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
         value if isinstance(value, str) else json.dumps(value) for value in values
     ]
     assert rows[4]["message"] == "80 characters; a 9×9 grid has 81"
-    lines = (tmp_path / "out.jsonl").read_text().splitlines()
-    assert [json.loads(line)["puzzle"] for line in lines] == values
+    rows = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert [{"id": row["id"], "puzzle": row["puzzle"]} for row in rows] == records
 
 
 @pytest.mark.parametrize("form", PENCILLED)

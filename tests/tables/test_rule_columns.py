@@ -264,33 +264,6 @@ def test_malformed_rows_are_invalid(columns, message):
     assert right["status"] == "multiple"
 
 
-@pytest.fixture(scope="module")
-def killers(tmp_path_factory):
-    """A table of killers: one as it is, turned, with a wrong sum; some with diagonals."""
-    path = tmp_path_factory.mktemp("killers") / "in.csv"
-    lines = ["puzzle,cages,sums,rules"]
-    for k in range(120):
-        cages, sums, rules = KILLER["cages"], KILLER["sums"], "x" if k % 5 == 4 else ""
-        if k % 3 == 1:
-            cages = "".join(cages[9 * c + r] for r in range(9) for c in range(9))
-        if k % 3 == 2:
-            sums = sums.replace("A=10", f"A={11 + k % 5}")
-        lines.append(f"{'.' * 81},{cages},{sums},{rules}")
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
-def test_a_killer_without_clues(killers, tmp_path):
-    bs.solve_file(str(killers), f"{tmp_path}/out.csv", jobs=1)
-    rows = rows_of_csv(tmp_path / "out.csv")
-    turned = "".join(KILLED[9 * c + r] for r in range(9) for c in range(9))
-    for k, row in enumerate(rows):
-        if k % 3 < 2 and not row["rules"]:
-            assert (row["status"], row["solution"]) == ("unique", [KILLED, turned][k % 3])
-        else:
-            assert row["status"] == "unsolvable"
-
-
 def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     """Other labels of the cages, other blanks, another order of named rules."""
     rows = [
