@@ -524,7 +524,7 @@ BAD_FILES = [
     (
         "a.ec",
         "c\np ec 3\ns 1 4\n",
-        "line 3: the option names the unknown item '4'; the items are: 1 2 3",
+        "line 3: the option names the unknown item '4'; the items are: ",
     ),
     ("a.ec", "p ec 3\ns 0\n", "line 2: the option names the unknown item '0'"),
     ("a.ec", "p ec 3\ns 1 1\n", "line 2: the option names item '1' twice"),
@@ -549,11 +549,7 @@ BAD_FILES = [
     ("a.json", '{"options": [], "secundary": []}', "unknown field 'secundary'; choose from"),
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
     ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects .* not 3"),
-    (
-        "a.json",
-        '{"options": [["a"]], "colors": [[1]]}',
-        r"list of objects such as .*, not \[\[1\]\]",
-    ),
+    ("a.json", '{"options": [["a"]], "colors": [[1]]}', r"list of objects .*, not \[\[1\]\]"),
     (
         "a.json",
         '{"options": [["a"]], "colors": [{"a": []}]}',
@@ -570,11 +566,7 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "costs": [1, 2]}', r"costs of shape \(2,\) for 1 options"),
     ("a.json", '{"options": [["a"]], "costs": [-1]}', "option 0 has the cost -1; a cost is 0 or"),
     ("a.json", '{"options": [["a"]], "bounds": [1]}', r"a mapping of items to pairs, not \[1\]"),
-    (
-        "a.json",
-        '{"options": [["a"]], "bounds": {"a": [true, 1]}}',
-        "'a' are a least and a most, two",
-    ),
+    ("a.json", '{"options": [["a"]], "bounds": {"a": [true, 1]}}', "are a least and a most, two"),
     ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is not a primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
