@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import rows_of_csv, write_table
 from invoking import invoke
 
 import batchsolve as bs
@@ -131,11 +132,8 @@ TEXTS = {
 
 
 def in_csv(text, folder):
-    with open(folder / "in.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["id", "puzzle"], [1, PUZZLE], [2, text], [3, PUZZLE]])
-    bs.solve_file(folder / "in.csv", folder / "out.csv")
-    with open(folder / "out.csv", newline="") as file:
-        return list(csv.DictReader(file))[1]["solution"]
+    write_table(pa.table({"id": [1, 2, 3], "puzzle": [PUZZLE, text, PUZZLE]}), folder / "in.csv")
+    return solved(folder / "in.csv")[1]["solution"]
 
 
 def of_cover(cover):
@@ -292,10 +290,8 @@ def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form,
     others = [each for each in (FOUR, SIX, PUZZLE) if each != puzzle]
     for other, order in zip(others, (slice(None), slice(None, None, -1)), strict=True):
         text = between.join(["Grid 1", *[WRITTEN[form](puzzle), WRITTEN["lines"](other)][order]])
-        (tmp_path / "a.txt").write_text(text)
-        bs.solve_file(tmp_path / "a.txt", tmp_path / "out.jsonl")
-        lines = (tmp_path / "out.jsonl").read_text().splitlines()
-        assert [json.loads(line)["puzzle"] for line in lines] == [puzzle, other][order]
+        rows = solved(tmp_path / "a.txt", text)
+        assert [row["puzzle"] for row in rows] == [puzzle, other][order]
         with pytest.raises(bs.InputError, match="2 grids"):
             bs.count(tmp_path / "a.txt")
         with pytest.raises(bs.InputError, match="2 grids"):
@@ -354,20 +350,17 @@ def test_empty_rows_of_a_spreadsheet_may_part_boxes_and_grids(tmp_path, sheet, m
 def test_a_long_spreadsheet_is_read_as_a_short_one(tmp_path, sheet):
     rows, n_grids = SHEETS[sheet]
     between = [EMPTY_ROW] if sheet == "between boxes and grids" else []
-    (tmp_path / "a.csv").write_text("\n".join(map(",".join, [*rows, *between] * 150)) + "\n")
-    summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
-    assert (summary.rows, summary.unique) == (150 * n_grids,) * 2
+    text = "\n".join(map(",".join, [*rows, *between] * 150)) + "\n"
+    assert statuses(tmp_path / "a.csv", text) == ["unique"] * 150 * n_grids
 
 
 @pytest.mark.parametrize("mark", [",", "\t"])
 def test_empty_rows_of_whole_grids_are_rows(tmp_path, mark):
     rows = [EMPTY_ROW if k in (3, 7) else row for k, row in enumerate(EMPTY)]
     puzzle = "".join(cell or "." for row in rows for cell in row)
-    (tmp_path / "a.csv").write_text("\n".join(map(mark.join, rows)) + "\n")
-    (tmp_path / "b.csv").write_text("\n".join([",,,,,,,,"] * 9) + "\n")
-    for name, wanted in (("a.csv", puzzle), ("b.csv", "." * 81)):
-        bs.solve_file(tmp_path / name, tmp_path / "out.jsonl")
-        assert json.loads((tmp_path / "out.jsonl").read_text())["puzzle"] == wanted
+    for lines, wanted in ((map(mark.join, rows), puzzle), ([",,,,,,,,"] * 9, "." * 81)):
+        [row] = solved(tmp_path / "a.csv", "\n".join(lines) + "\n")
+        assert row["puzzle"] == wanted
 
 
 @pytest.mark.parametrize("cut", ["5,3,,,7,,,,,", "5,3,,,7"])
@@ -390,27 +383,20 @@ LETTERS = {
 @pytest.mark.parametrize("n", LETTERS)
 def test_small_letters_are_cells_as_capital_ones_are(tmp_path, n, form):
     text = WRITTEN[form](f"{LETTERS[n]}.."[: n * n])
-    (tmp_path / "a.txt").write_text(text)
-    (tmp_path / "b.txt").write_text(text.upper())
-    (tmp_path / "c.txt").write_text(f"{text}\n\n{LINES}\n\n{text}\n")
-    read = []
-    for name in ("a.txt", "b.txt"):
-        bs.solve_file(tmp_path / name, tmp_path / "out.jsonl", node_limit=1)
-        row = json.loads((tmp_path / "out.jsonl").read_text())
-        read.append((row["puzzle"].upper(), row["solution"], row["status"], row["message"]))
-    assert read[0] == read[1]
+    small, capital = (
+        solved(tmp_path / "a.txt", each, node_limit=1) for each in (text, text.upper())
+    )
+    assert [row | {"puzzle": row["puzzle"].upper()} for row in small] == capital
     if form != "one line":
-        assert bs.solve_file(tmp_path / "c.txt", tmp_path / "out.csv", node_limit=1).rows == 3
+        text = f"{text}\n\n{LINES}\n\n{text}\n"
+        assert len(solved(tmp_path / "c.txt", text, node_limit=1)) == 3
 
 
 def test_a_file_may_have_drawings_of_grids_that_overlap(tmp_path):
     drawing = "....##\n....##\n......\n......\n##....\n##....\n"
-    for text, n_rows in ((drawing, 1), (f"{drawing}\n{drawing}", 2)):
-        (tmp_path / "a.txt").write_text(text)
-        summary = bs.solve_file(tmp_path / "a.txt", tmp_path / "out.csv", box=(2, 2))
-        assert (summary.rows, summary.multiple) == (n_rows, n_rows)
-    (tmp_path / "b.txt").write_text(f"{drawing.replace(chr(10), '')}\n" * 3)
-    assert bs.solve_file(tmp_path / "b.txt", tmp_path / "out.csv", box=(2, 2)).multiple == 3
+    line = drawing.replace("\n", "")
+    for text, n in ((drawing, 1), (f"{drawing}\n{drawing}", 2), (f"{line}\n" * 3, 3)):
+        assert statuses(tmp_path / "a.txt", text, box=(2, 2)) == ["multiple"] * n
 
 
 FIRST = {
@@ -432,8 +418,7 @@ FIRST = {
 def test_a_first_row_in_any_form_is_no_header(form, more, tmp_path):
     with open(tmp_path / "a.csv", "w", newline="") as file:
         csv.writer(file).writerows([[FIRST[form], *more]] * 3)
-    summary = bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
-    assert (summary.rows, summary.unique) == (3, 3)
+    assert statuses(tmp_path / "a.csv") == ["unique"] * 3
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -636,10 +621,9 @@ def test_of_several_grids_in_a_file_a_problem_is_one_row(tmp_path, name):
 
 
 def test_cells_of_a_table_with_line_ends_are_no_drawing(tmp_path):
-    rows = [["id", "puzzle"], ["1", FRAMED], ["2", "\n".join(ROWS[:8])], ["3", LINES]]
-    with open(tmp_path / "a.csv", "w", newline="") as file:
-        csv.writer(file).writerows(rows)
-    assert counted(tmp_path / "a.csv") == (3, 2)
+    table = pa.table({"id": [1, 2, 3], "puzzle": [FRAMED, "\n".join(ROWS[:8]), LINES]})
+    write_table(table, tmp_path / "a.csv")
+    assert statuses(tmp_path / "a.csv") == ["unique", "invalid", "unique"]
 
 
 @pytest.mark.parametrize("header", ["abcdefghi", "ABCDEFGHI"])
@@ -656,8 +640,7 @@ def test_cells_in_quotes_and_empty_ones_at_the_ends_are_read(tmp_path):
     (tmp_path / "a.tsv").write_text("\t".join(cells) + "\n")
     (tmp_path / "b.csv").write_text(",".join(f'"{cell}"' for cell in cells) + "\n")
     for name in ("a.tsv", "b.csv"):
-        bs.solve_file(tmp_path / name, tmp_path / f"{name}.jsonl", limit=1)
-        row = json.loads((tmp_path / f"{name}.jsonl").read_text())
+        [row] = solved(tmp_path / name, limit=1)
         assert row["puzzle"] == "".join(cell or "." for cell in cells)
 
 
@@ -850,16 +833,15 @@ def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
     lines = "\n".join(map(json.dumps, records))
     text = lines if name == "in.jsonl" else json.dumps(records, indent=2)
     (tmp_path / name).write_text(text)
-    for out in ("out.csv", "out.jsonl"):
-        assert bs.solve_file(tmp_path / name, tmp_path / out).unique == 4
-    with open(tmp_path / "out.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    bs.solve_file(tmp_path / name, tmp_path / "out.csv")
+    rows = rows_of_csv(tmp_path / "out.csv")
     assert [row["puzzle"] for row in rows] == [
         value if isinstance(value, str) else json.dumps(value) for value in values
     ]
     assert rows[4]["message"] == "80 characters; a 9×9 grid has 81"
-    rows = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    rows = solved(tmp_path / name)
     assert [{"id": row["id"], "puzzle": row["puzzle"]} for row in rows] == records
+    assert [row["status"] for row in rows] == ["unique"] * 4 + ["invalid"]
 
 
 @pytest.mark.parametrize("form", PENCILLED)

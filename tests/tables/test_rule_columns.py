@@ -1,6 +1,5 @@
 """Rows with rules of their own, against brute force; the formats people use."""
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -8,7 +7,7 @@ from random import Random
 
 import pyarrow as pa
 import pytest
-from conftest import rows_of_csv
+from conftest import rows_of_csv, write_table
 from fuzzing import variants
 from hypothesis import given, strategies as st
 from oracles import grids_by_rules
@@ -192,12 +191,8 @@ WRONG = [
     ({"constraints": ".Shape~4x4.X~R1C1~R3C3"}, "none of the cells share an edge"),
     ({"constraints": ".Shape~4x4.Sum~4~R1C2~R2C3"}, "a sum of cells that are in no house"),
     *(
-        ({"constraints": text}, "is not a killer of 9×9")
-        for text in ("3x3::k:1:2:", "3x3:", "3x3::")
-    ),
-    *(
-        ({"constraints": text}, "is not a killer of 9×9")
-        for text in ("3x3:d", "3x3:k:", "3x3:::::")
+        ({"constraints": f"3x3:{text}"}, "is not a killer of 9×9")
+        for text in ("", ":", ":::::", "d", "k:", ":k:1:2:")
     ),
     ({"constraints": "{"}, "column 'constraints': not JSON"),
     ({"constraints": "[]"}, "column 'constraints': '[]' is not a constraint string"),
@@ -283,12 +278,9 @@ def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns, statuses):
     """Columns that are called so for other reasons are left out."""
     given = pa.table({"puzzle": ["....3.....21...."] * 2, **OTHER})
     assert [row["status"] for row in solved(given, rule_columns=rule_columns)] == statuses
-    csv.writer((tmp_path / "in.csv").open("w")).writerows(
-        [given.column_names, *zip(*given.to_pydict().values(), strict=True)]
-    )
-    summary = bs.solve_file(
-        tmp_path / "in.csv", tmp_path / "out.csv", jobs=1, rule_columns=rule_columns
-    )
+    write_table(given, tmp_path / "in.csv")
+    files = tmp_path / "in.csv", tmp_path / "out.csv"
+    summary = bs.solve_file(*files, jobs=1, rule_columns=rule_columns)
     assert getattr(summary, statuses[0]) == 2
     names = {None: "rules, regions, marks", "rules": "rules", "none": ""}[rule_columns]
     assert summary.columns == "puzzle column 'puzzle', no solution column" + (
