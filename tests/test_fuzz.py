@@ -17,6 +17,7 @@ import pytest
 from fuzzing import grids, problems
 from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
+from puzzles import counting, draws
 
 from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
@@ -42,8 +43,8 @@ def test_some_inputs(capsys):  # scripts/sanitize has more
     assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
 
 
-@pytest.mark.parametrize("module", [grids, problems])
-def test_examples_of_the_slow_searches(module):
+@pytest.mark.parametrize("module", [grids, problems, counting, draws])
+def test_examples_of_slow_searches_and_of_draws(module):
     done = doctest.testmod(module)
     assert done.attempted
     assert not done.failed

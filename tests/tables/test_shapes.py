@@ -16,7 +16,6 @@ import batchsolve as bs
 from batchsolve.problems.notation import Notation
 from batchsolve.tables import corpus as corpora
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.reader import box_of
 
 ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
 ALPHABETS |= {16: "1-9A-G", 25: "numbers"}
@@ -231,17 +230,21 @@ def test_a_column_of_boxes():
         ("." * 35, "2x3"),
         (five, "1x5"),
         (five, ""),
-        ("1.....2..3.....4", "1X4"),
+        ("1.....2..3.....4", " 1 X 4 "),
+        (six, "2*3"),
+        (six, "0x3"),
     ]
     table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
     solved = bs.solve_table(table, engine="dlx", limit=1000).to_pylist()
     wrong = (
         "column 'box': boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
     )
-    assert [row["message"] for row in solved[4:7]] == [
+    assert [row["message"] for row in (*solved[4:7], *solved[10:])] == [
         wrong.format(3, 3, 9, 81),
         "column 'box': 'six' is not a box; write rows x columns, such as 2x3",
         wrong.format(2, 3, 6, 36),
+        "column 'box': '2*3' is not a box; write rows x columns, such as 2x3",
+        "column 'box': '0x3' is not a box; write rows x columns, such as 2x3",
     ]
     assert "a 5×5 grid has no usual boxes" in solved[8]["message"]
     for k, box in ((0, (2, 3)), (1, (2, 3)), (2, (3, 2)), (3, (2, 3)), (7, (1, 5)), (9, (1, 4))):
@@ -259,13 +262,6 @@ def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():
     table = pa.table({"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2})
     why = "column 'box': boxes of 2×2 are for a 4×4 grid, which has 16 characters or numbers"
     assert bs.solve_table(table, engine="dlx")["message"].to_pylist() == [why] * 2
-
-
-@pytest.mark.parametrize(
-    ("text", "box"), [("2x3", (2, 3)), (" 12 X 2 ", (12, 2)), ("2*3", None), ("0x3", None)]
-)
-def test_texts_of_boxes(text, box):
-    assert box_of(text) == box
 
 
 def test_rules_of_rows_hold_for_every_shape():
