@@ -163,6 +163,8 @@ REFUSED = [
     (COUNT, "--split-depth", "-1", "split_depth is 0 or more, not -1"),
     (COUNT, "--split-depth", "deep", "split_depth is a whole number, or 'auto', not 'deep'"),
     (COUNT, "--box", "6", "box is a pair, such as (2, 3) or 2x3, not '6'"),
+    (COUNT, "--box", "٢x٢", "'٢x٢' ('٢' has digits other than 0 to 9)"),
+    (("generate", "-n", "1"), "--clues", "٢٢..٢٦", "('٢٢' has digits other than 0 to 9)"),
     (COUNT, "--limit", "few", "'few' is not a valid integer."),
     (COUNT, "--symmetries", "no.json", "batchsolve: no.json: No such file or directory"),
     (ESTIMATE, "--seed", "-1", "a seed is 0 or more, not -1"),

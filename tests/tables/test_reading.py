@@ -6,14 +6,13 @@ import os
 import sys
 import tempfile
 from contextlib import suppress
-from itertools import combinations
 
 import numpy as np
 import pytest
 from conftest import coloured_problems, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
 from invoking import invoke, refused
-from oracles import bounded_covers, covers
+from oracles import covers
 from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku, count, solve_file
@@ -722,23 +721,6 @@ def test_npz_files_have_costs_bounds_and_colours(name, values, beside, fact, tmp
     reading = read_problem(tmp_path / "a.npz")
     assert getattr(reading.problem, name).tolist() == values
     assert fact.items() <= describe(reading).items()
-
-
-def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(save, tmp_path):
-    # graphs of five points, each of degree 1 or 2
-    edges = [f"{a} {b}" for a, b in combinations("abcde", 2)]
-    path = save("graphs.dlx", "1:2|a 1:2|b 1:2|c 1:2|d 1:2|e\n" + "\n".join(edges))
-    expected = bounded_covers(read_problem(path).problem)
-    run = str(tmp_path / "run")
-    begun = ["enumerate", path, "-o", run, "--jobs", "2", "--budget", "5"]
-    assert invoke(*begun, "--node-limit", "60").exit_code == 1
-    assert invoke(*begun, "--resume").exit_code == 0
-    rows = invoke("export", run, "-o", tmp_path / "covers.jsonl")
-    assert rows.exit_code == 0
-    lines = (tmp_path / "covers.jsonl").read_text().splitlines()
-    found = [frozenset(map(edges.index, json.loads(line)["options"])) for line in lines]
-    assert len(found) == len(set(found))
-    assert set(found) == expected
 
 
 pieces = st.sampled_from([*'0123456789 \n|-+.,;:#{}[]"ab', "p ec 3\n", "s 1 2\n", "2 1\n", LINE])

@@ -218,6 +218,15 @@ WRONG = [
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
     ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
+    # numbers are written with the digits 0 to 9
+    ({"cages": "AA" + "." * 14, "sums": "A=٣"}, "column 'cages': 'A=٣' is not a sum"),
+    ({"marks": "١٢٣٤" * 16}, "'١' at the place of digit 1 of cell r1c1"),
+    ({"pairs": "r١c١<r١c٢"}, "'r١c١<r١c٢' is not a pair of cells"),
+    ({"constraints": ".Shape~4x4.Cage~3~R١C١~R١C٢"}, "'R١C١' is not a cell; write R1C2"),
+    ({"constraints": ".Shape~4x4.Cage~٣~R1C1~R1C2"}, "'٣' is not a whole number"),
+    ({"constraints": ".Shape~4x4.~R1C1_٢"}, "'٢' is not a whole number"),
+    ({"constraints": ".Shape~4x4.Whisper~٢~R1C1~R1C2"}, "'٢' is not a whole number"),
+    (f_puzzle(killercage=[{"cells": ["R١C١"], "value": 3}]), "'R١C١' is not a cell"),
 ]
 
 
