@@ -59,11 +59,6 @@ def test_stacks_are_taken_from_places_that_there_are(place):
         Stacks.from_lists([[1], [2]]).take([place])
 
 
-def test_options_that_do_not_exist_fill_no_grid():
-    with pytest.raises(bs.ProblemError, match="option 5000 does not exist"):
-        GRID.grids(Stacks.from_lists([[5000]]))
-
-
 @pytest.mark.parametrize(
     "call",
     [
@@ -77,12 +72,6 @@ def test_options_that_do_not_exist_fill_no_grid():
 def test_a_stack_with_an_option_that_does_not_exist_is_one_error(call):
     with pytest.raises(bs.ProblemError, match="option 5000 does not exist; the last one is 728"):
         call([5000])
-
-
-def test_grids_and_solutions_of_other_shapes_are_not_compared():
-    for shape in [(2, 81), (5, 16)]:
-        with pytest.raises(bs.InputError, match="must both have shape"):
-            GRID.check(np.zeros((5, 81), np.uint8), np.zeros(shape, np.uint8))
 
 
 def test_digits_that_a_grid_does_not_have_clash():

@@ -197,6 +197,7 @@ BAD_GRIDS = {
     NINE.replace("98", "9~"): "row 3, column 3: '~' is not in the alphabet",
     grid_of(16, list("ABCDEFGHIJKLMNOP"), " ")[0].replace("B", "BB", 1): "column 2: 'BB' is not",
     "\n".join(["1234567"] * 7): "a grid of 7×7 cells has no usual boxes; name its `box`",
+    "1 23 23\n4 1 23 23 4\n1 23 23 4\n1 23 23 4": "line 1: 3 cells where most lines have 4",
     "nonsense": "no grid: a line of 8 cells",
     "<html>\n<body>": "no grid",
 }
@@ -576,6 +577,12 @@ BAD_FILES = [
     ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
     ("a.sets", "2 1\n1 3\n", "line 2: the option names the unknown item '3'; the items are: 1 2"),
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
+    ("a.matrix", "01\n10\n1\n", "line 3: not a row of 0 and 1"),
+    ("a.matrix", "01\n12\n", "line 2: not a row of 0 and 1"),
+    *(
+        ("a.rows", f"1 2\n{line}\n", r"line 2: '(-1|[^0-9])' cannot be in the name of")
+        for line in ("{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3")
+    ),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.txt", b"PK\3\4 broken", "cannot be read as a zip archive"),
