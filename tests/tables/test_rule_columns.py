@@ -218,6 +218,19 @@ WRONG = [
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
     ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
+    *(
+        ({"cages": cages, "sums": ""}, f"column 'cages': {why}")
+        for cages, why in {
+            '[{"sum": 5, "cells": [[0, 0], [0]]}]': "cage 1 is not an object such as",
+            '[{"sum": 5, "cells": [[0, 0]]}, 7]': "cage 2 is not an object such as",
+            "[1, 2": "is not JSON",
+            "5;2,2;2,3": "rows and columns may begin at 0 or 1; none is 0 or 4",
+            "5;0,0;0,4": "cage 1: the grid has no cell 'R1C5'",
+            "5;0,0;0,0": "cage 1: a cell is named twice",
+        }.items()
+    ),
+    ({"cages": "5;0,0;0,1", "sums": "A=5"}, "lists of cells have their sums; leave out"),
+    ({"cages": CAGES, "sums": "5"}, "column 'cages': 1 sums for 2 cages"),
     # numbers are written with the digits 0 to 9
     ({"cages": "AA" + "." * 14, "sums": "A=٣"}, "column 'cages': 'A=٣' is not a sum"),
     ({"marks": "١٢٣٤" * 16}, "'١' at the place of digit 1 of cell r1c1"),
@@ -444,23 +457,3 @@ def test_sums_may_be_in_the_order_of_cages():
     assert [row["solution"] for row in solved(pa.table({**each, "sums": texts}))] == [KILLED] * 3
     as_lists = pa.table({**each, "sums": [numbers] * 3})
     assert [row["solution"] for row in solved(as_lists)] == [KILLED] * 3
-
-
-@pytest.mark.parametrize(
-    ("cages", "sums", "why"),
-    [
-        ('[{"sum": 5, "cells": [[0, 0], [0]]}]', "", "cage 1 is not an object such as"),
-        ('[{"sum": 5, "cells": [[0, 0]]}, 7]', "", "cage 2 is not an object such as"),
-        ("[1, 2", "", "is not JSON"),
-        ("5;0,0;0,1", "A=5", "leave out the column 'sums'"),
-        ("5;2,2;2,3", "", "rows and columns may begin at 0 or 1; none is 0 or 4"),
-        ("5;0,0;0,4", "", "cage 1: the grid has no cell 'R1C5'"),
-        ("5;0,0;0,0", "", "cage 1: a cell is named twice"),
-        ("AABB............", "5", "1 sums for 2 cages"),
-    ],
-)
-def test_wrong_lists_of_cages_say_why(cages, sums, why):
-    row = solved(table(cages=[cages], sums=[sums]))[0]
-    assert row["status"] == "invalid"
-    assert why in row["message"]
-    assert row["message"].startswith("column 'cages': ")
