@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from contextlib import suppress
+from itertools import product
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ from batchsolve.formats.exact_cover_files import (
 )
 from batchsolve.formats.packed import read_npz, write_npz
 from batchsolve.problems.families import family
-from batchsolve.problems.notation import default_box, notations, numbers
+from batchsolve.problems.notation import Notation, default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.runs.reading import describe, picture, read_problem
 
@@ -126,29 +127,17 @@ def grid_of(n, symbols, separator, filled=None):
     return "\n".join(lines), [d + 1 if w != "." else 0 for d, w in zip(cells, written, strict=True)]
 
 
-@pytest.mark.parametrize("separator", ["", " ", ","])
 @pytest.mark.parametrize(
-    ("symbols", "name"),
+    ("name", "n", "separator", "filled"),
     [
-        ("ABCDEFGHIJKLMNOP", "A-P"),
-        ("123456789ABCDEFG", "1-9A-G"),
-        ("0123456789abcdef", "0-9A-F"),
+        *product(["A-P", "1-9A-G", "0-9A-F"], [16], ["", " ", ","], [200]),
+        *product(["numbers"], [16, 25], [" ", "\t", ", ", " | "], [9, None]),
     ],
 )
-def test_sixteen_with_letters(symbols, name, separator):
-    text, digits = grid_of(16, symbols, separator, filled=200)
+def test_large_grids_tell_their_symbols(name, n, separator, filled):
+    text, digits = grid_of(n, Notation.from_name(name, n).names, separator, filled)
     problem, notation, grid = read_grid(text)
-    assert (problem, notation.name) == (sudoku(4, 4), name)
-    assert grid.tolist() == digits
-
-
-@pytest.mark.parametrize("n", [16, 25])
-@pytest.mark.parametrize("separator", [" ", "\t", ", ", " | "])
-@pytest.mark.parametrize("filled", [9, None])
-def test_large_grids_of_numbers(n, separator, filled):
-    text, digits = grid_of(n, list(map(str, range(1, n + 1))), separator, filled)
-    problem, notation, grid = read_grid(text)
-    assert (problem.n_digits, notation.name) == (n, "numbers")
+    assert (problem, notation.name) == (sudoku(*default_box(n)), name)
     assert grid.tolist() == digits
 
 
