@@ -110,23 +110,6 @@ def test_an_exception_is_found_and_its_input_made_small(monkeypatch):
 
 
 @pytest.fixture
-def counted_twice(monkeypatch):
-    """Make a merge add the covers of a part twice."""
-    read = job_array._read_result
-
-    def read_twice(path):
-        result = read(path)
-        return {**result, "count": result["count"] * 2}
-
-    monkeypatch.setattr(job_array, "_read_result", read_twice)
-
-
-@pytest.mark.usefixtures("counted_twice")
-def test_a_wrong_total_is_found():
-    found("results", "said to be complete")
-
-
-@pytest.fixture
 def unsealed(monkeypatch):
     """Make the seals of all journals equal, and let runs resume with another input."""
     monkeypatch.setattr(specs.FileRun, "check_read", lambda run: None)
@@ -170,12 +153,19 @@ def test_the_end_of_the_process_is_a_failure_of_the_case():
             assert process(Draft({}, [["merge"]])).done[0].code == 2  # the next is unaffected
 
 
-@pytest.mark.usefixtures("counted_twice")
-def test_a_failure_is_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
+def test_a_wrong_total_is_found_and_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
+    read = job_array._read_result
+
+    def read_twice(path):
+        result = read(path)
+        return {**result, "count": result["count"] * 2}
+
+    monkeypatch.setattr(job_array, "_read_result", read_twice)
     monkeypatch.setattr(script, "Process", lambda *_: Here())
     arguments = ["--kinds", "results", "--keep", str(tmp_path / "kept"), "--seed", "1"]
     assert script.main(["--inputs", "5", *arguments]) == 1
     said = capsys.readouterr().out
+    assert "said to be complete" in said
     number = re.search(r"again: --seed 1 --only (\d+)", said)[1]
     assert script.main(["--only", number, *arguments]) == 1
     assert f"input {number} (results): " in capsys.readouterr().out
