@@ -18,13 +18,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cutting import content_of, opened, small_blocks
+from cutting import small_blocks
 from fuzzing.grids import solutions, text_of
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError, solve_file
-from batchsolve.formats.whole_files import partial_path
-from batchsolve.runs.outputs import Encoded
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -503,7 +501,8 @@ def test_answers_stand_beside_their_rows(rows, limit, stats, separator):
     with tempfile.TemporaryDirectory() as folder:
         pq.write_table(table, f"{folder}/in.parquet")
         files = f"{folder}/in.parquet", f"{folder}/out.parquet"
-        summary = solve_file(*files, column="puzzle", box=(2, 2), limit=limit, stats=stats)
+        how = {"column": "puzzle", "box": (2, 2), "limit": limit, "stats": stats}
+        summary = solve_file(*files, jobs=1, **how)
         found = pq.read_table(files[1])
     names = ["puzzle", "given_status", "given_solution", "solution", "status", "n_solutions"]
     assert found.column_names == [*names, "agrees", "message", *["nodes", "seconds"] * stats]
@@ -611,40 +610,6 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
     )
     encoder = encoder_for("x.csv")
     assert bytes(encoder(quoted)) == bytes(encoder(plain)).replace(b"x", b'""""')
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
-def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("batchsolve.runs.outputs.ROW_GROUP", 100)
-    rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
-    table = table_of(rows)
-    whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
-    encoder, output = encoder_for(whole), opened(whole, SCHEMA)
-    output.take(Encoded.of(encoder(table)))
-    output.finish()
-    output.close()
-    output = opened(pieces, SCHEMA)
-    random = np.random.default_rng(7)
-    begin = 0
-    while begin < len(rows):
-        size = int(random.integers(0, 90))
-        if random.random() < 0.3:  # interrupted after rows that are not in its journal
-            output.sync()
-            written = output.written()
-            output.take(Encoded.of(encoder(table.slice(begin, 5))))
-            output.close()
-            output = opened(pieces, SCHEMA, written)
-        output.take(Encoded.of(encoder(table.slice(begin, size))))
-        begin += size
-    assert not os.path.exists(pieces)
-    output.finish()
-    output.close()
-    assert not os.path.exists(partial_path(pieces))
-    assert content_of(whole) == content_of(pieces)
-    if suffix == ".parquet":
-        with pq.ParquetFile(whole) as file:
-            assert [file.metadata.row_group(k).num_rows for k in range(10)] == [100] * 10
-            assert file.read().equals(table)
 
 
 ARROW = {
