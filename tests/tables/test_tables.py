@@ -369,25 +369,6 @@ def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_b
     assert len(list(Corpus(["-"], size=size).blocks())) == n_blocks
 
 
-class OnlyColumns:
-    """A table that gives its columns, and cannot be cut, which takes a step for each column."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def __getitem__(self, name):
-        return self._table[name]
-
-
-def test_each_of_many_columns_is_looked_at_alone(tmp_path):
-    names = [f"c{k}" for k in range(200)]
-    path = tmp_path / "in.csv"
-    path.write_text(f"puzzle,{','.join(names)},other\n" + f"{P},{'x,' * 200}{P}\n" * 3)
-    corpus = Corpus([str(path)])
-    corpus._sample = OnlyColumns(corpus._sample)
-    assert corpus.unread_columns == ["other"]
-
-
 def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, monkeypatch):
     monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1 << 20)
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
