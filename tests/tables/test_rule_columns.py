@@ -59,9 +59,18 @@ def agree(row, grids):
         assert grid_of(row["solution"]) in grids
 
 
-@given(st.lists(st.integers(0, 2**32), min_size=1, max_size=6), st.sampled_from(["auto", "dlx"]))
+def drawn_row(seed):
+    """Draw rows until one has a solution, as few have; sometimes return one that has none."""
+    rng = Random(seed)
+    while True:
+        columns, grids = variants.row(rng)
+        if grids or rng.random() < 0.05:
+            return columns, grids
+
+
+@given(st.lists(st.integers(0, 2**32), min_size=1, max_size=4), st.sampled_from(["auto", "dlx"]))
 def test_random_rows(seeds, engine):
-    drawn = [variants.row(Random(seed)) for seed in seeds]
+    drawn = list(map(drawn_row, seeds))
     given = pa.Table.from_pylist([columns for columns, _ in drawn])
     for found, (_, grids) in zip(solved(given, limit=300, engine=engine), drawn, strict=True):
         if found["status"] == "invalid":  # clues that clash, and regions of a wrong size

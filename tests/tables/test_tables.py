@@ -39,7 +39,6 @@ from batchsolve.tables.blocks import (
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
 from batchsolve.tables.sources import TableSource
-from batchsolve.tables.texts import as_text
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -423,40 +422,6 @@ def test_what_was_read_before_damage_is_given(tmp_path, name, monkeypatch):
     told = error.after(sum(seen)) if isinstance(error, RowsError) else error
     assert re.match(f"{tmp_path / name}: .*{message}", str(told))
     assert sum(seen) in n_rows
-
-
-numbers_or_words = st.sampled_from(
-    [(pa.int64(), st.integers(-(10**18), 10**18)), (pa.uint8(), st.integers(0, 255))]
-    + [(kind, st.text(max_size=3)) for kind in (pa.string(), pa.large_string())]
-    + [
-        (pa.float64(), st.integers(-999, 999).map(float)),
-        (pa.list_(pa.int8()), st.lists(st.just(7))),
-    ]
-    + [(pa.string_view(), st.text(max_size=3))]
-)
-
-
-@given(st.data(), numbers_or_words, st.sampled_from(["list", "large", "fixed"]), st.integers(0, 3))
-def test_lists_become_texts_with_blanks_between(data, inner, shape, begin):
-    kind, elements = inner
-    n = 3 if shape == "fixed" else None
-    lists = st.none() | st.lists(st.none() | elements, min_size=n or 0, max_size=n or 4)
-    rows = data.draw(st.lists(lists, max_size=6))
-    of_lists = {"list": pa.list_(kind), "large": pa.large_list(kind), "fixed": pa.list_(kind, 3)}
-    array = pa.array(rows, of_lists[shape])
-    column = pa.chunked_array([array[:begin], array[begin:]]).slice(begin // 2)
-
-    def flat(value):
-        if isinstance(value, list):
-            return [text for each in value for text in flat(each)]
-        if value is None:
-            return [] if pa.types.is_list(kind) else ["."]
-        text = str(int(value) if isinstance(value, float) else value)
-        return [text if text.strip(" \t\n\v\f\r") else "."]
-
-    wanted = ["" if row is None else " ".join(flat(row)) for row in rows[begin // 2 :]]
-    texts = [(text or "").replace("\n", "") for text in as_text(column, "puzzle").to_pylist()]
-    assert texts == [text.replace("\n", "") for text in wanted]  # lists of other lengths are lines
 
 
 # answers
