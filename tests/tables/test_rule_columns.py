@@ -110,6 +110,7 @@ WRITTEN = {
     ),
     ".Shape~4x4.NoBoxes.~R1C1_1~R2C2_1~R3C3_1~R1C2_2~R2C1_2": Rules.square(4, ())
     + Rules(4, PLAIN.places, (), marks=((0, 1), (5, 1), (10, 1), (1, 2), (4, 2))),
+    '{"size": 4, "grid": GRID, "antiking": true}': PLAIN + named("antiking", 2, 2),
     '{"size": 4, "title": "none", "grid": GRID, "killercage": [{"cells": ["R1C1", "R2C1"], '
     '"value": "3"}], "thermometer": [{"lines": [["R3C3", "R3C4"]]}], "antiknight": false}': (
         rules_with(cages=(Cage((0, 4), 3),), pairs=((10, 11, "less"),))
@@ -206,6 +207,7 @@ WRONG = [
     ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "constraint 'arrow' is not supported"),
+    (f_puzzle(xv=[{"cells": ["R1C1", "R1C2"], "value": "q"}]), "constraint 'xv'"),
     ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage' is malformed"),
     ({"constraints": '{"size": 4, "antiknight": "no"}'}, "constraint 'antiknight' is malformed"),
     *(
@@ -371,9 +373,11 @@ def test_a_killer_of_sumocue():
     sums = dict(word.split("=") for word in KILLER["sums"].split())
     labels = list(sums)
     numbers = [256 * int(sums[a]) + labels.index(a) for a in KILLER["cages"]]
-    text = f"3x3::k:{':'.join(map(str, numbers))}:"
-    given = pa.table({"puzzle": ["." * 81], "constraints": [text]})
-    assert solved(given)[0]["solution"] == KILLED
+    other = [numbers[0] + 256, *numbers[1:]]  # a cell says another sum of its cage
+    texts = [f"3x3::k:{':'.join(map(str, each))}:" for each in (numbers, other)]
+    right, wrong = solved(pa.table({"puzzle": ["." * 81] * 2, "constraints": texts}))
+    assert right["solution"] == KILLED
+    assert "a cage has two sums" in wrong["message"]
 
 
 def test_rows_are_searched_without_building_exact_covers(monkeypatch):
