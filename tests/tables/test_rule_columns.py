@@ -110,7 +110,7 @@ WRITTEN = {
     ),
     ".Shape~4x4.NoBoxes.~R1C1_1~R2C2_1~R3C3_1~R1C2_2~R2C1_2": Rules.square(4, ())
     + Rules(4, PLAIN.places, (), marks=((0, 1), (5, 1), (10, 1), (1, 2), (4, 2))),
-    '{"size": 4, "grid": GRID, "antiking": true}': PLAIN + named("antiking", 2, 2),
+    '{"size": 4, "grid": GRID, "antiknight": true}': PLAIN + named("antiknight", 2, 2),
     '{"size": 4, "title": "none", "grid": GRID, "killercage": [{"cells": ["R1C1", "R2C1"], '
     '"value": "3"}], "thermometer": [{"lines": [["R3C3", "R3C4"]]}], "antiknight": false}': (
         rules_with(cages=(Cage((0, 4), 3),), pairs=((10, 11, "less"),))
@@ -207,6 +207,7 @@ WRONG = [
     ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "constraint 'arrow' is not supported"),
+    (f_puzzle(xv=[1]), "constraint 'xv' is malformed"),
     (f_puzzle(xv=[{"cells": ["R1C1", "R1C2"], "value": "q"}]), "constraint 'xv'"),
     ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage' is malformed"),
     ({"constraints": '{"size": 4, "antiknight": "no"}'}, "constraint 'antiknight' is malformed"),

@@ -23,6 +23,7 @@ from fuzzing.grids import solutions, text_of
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError, solve_file
+from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
@@ -469,6 +470,12 @@ def test_answers_stand_beside_their_rows(rows, limit, stats, separator):
     assert {status: getattr(summary, status) for status in of_rows} == of_rows
     assert (summary.rows, summary.disagree) == (len(rows), found["agrees"].to_pylist().count(False))
     assert not stats or summary.nodes == sum(filter(None, found["nodes"].to_pylist()))
+
+
+def test_a_row_whose_search_failed_after_its_limit_is_answered():
+    none, lost = np.zeros(2, np.int64), dict.fromkeys([0, 1], "worker lost")
+    answers = Answers(np.array([2, 1]), none, none, none - 1, [], lost)
+    assert STATUS_NAMES[answers.status(2)].tolist() == ["multiple", "unfinished"]
 
 
 # outputs
