@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from batchsolve.errors import InputError, prefixed, quoted, repeated, shortened, warn_once
+from batchsolve.errors import (
+    InputError,
+    ProblemError,
+    prefixed,
+    quoted,
+    repeated,
+    shortened,
+    warn_once,
+)
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
@@ -65,7 +73,9 @@ def read_dlx(text: str) -> ExactCover:
                 f"least:most|item, and colours stand in the options"
             )
     names, n_primary = _declared(number, words)
-    return _problem(names, n_primary, lines, bounds, is_dlx=True)
+    with prefixed(f"line {number}", ProblemError):
+        pairs = bounds_by_name(bounds, names[:n_primary]) if bounds else None
+    return _problem(names, n_primary, lines, pairs, is_dlx=True)
 
 
 def _say_of_first_comment(text: str) -> None:
@@ -336,7 +346,7 @@ def _problem(
     names: Sequence[str],
     n_primary: int,
     lines: Iterable[Line],
-    bounds: Mapping[Any, Sequence[int]] | None = None,
+    bounds: Sequence[Sequence[int]] | None = None,
     is_dlx: bool = False,
 ) -> ExactCover:
     """Build a problem from its items and the lines of its options; .dlx has colours and costs."""
@@ -373,7 +383,7 @@ def _problem(
         names,
         colors=colors if color_of else None,
         color_names=list(color_of),
-        bounds=bounds_by_name(bounds, names[:n_primary]) if bounds else None,
+        bounds=bounds,
         costs=[cost or 0 for cost in costs] if set(costs) - {None} else None,
     )
 

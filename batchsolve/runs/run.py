@@ -120,6 +120,8 @@ class Run:
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         self._directory = path_of("the directory of a run", directory)
+        if self._directory == "-":
+            raise InputError("-: what a run keeps are files on disk; name a folder for them")
         self._folder = os.path.join(self._directory, SOLUTIONS)
         self._problem = problem
         self._collect = collect

@@ -46,7 +46,8 @@ def test_help_says_what_every_option_does(command):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_option_given_twice_adds_up_or_is_refused(command):
     def given(*flags):
-        return COMMANDS[command].make_context(command, [*flags], resilient_parsing=True).params
+        how = {**app.context_settings, "resilient_parsing": True}  # click keeps the names of help
+        return COMMANDS[command].make_context(command, [*flags], **how).params
 
     for option in COMMANDS[command].params:
         if option.param_type_name != "option":
@@ -573,6 +574,7 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
         ("evaluate rows.csv --html x.svg --plot ./x.svg", "./x.svg: is both --html and --plot; n"),
         ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
         ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
+        ("count queens:4 --run -", "-: what a run keeps are files on disk; name a folder for them"),
         ("partition rows.csv -o -", "-: the parts are files on disk; name a folder for them"),
         ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
     ],

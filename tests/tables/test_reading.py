@@ -491,6 +491,7 @@ BAD_FILES = [
     ("a.dlx", "a | x\na x:b|\n", r"line 2: 'x:b\|' is not an item with a colour"),
     ("a.dlx", "a | x\na x:b x:c\n", "line 2: the option names item 'x' twice"),
     ("a.dlx", "a | x\na y:b\n", "line 2: the option names the unknown item 'y'; the items are: a"),
+    ("a.dlx", "a | 2|b\na b\n", "line 1: bounds are given to 'b', which is not a primary item"),
     ("a.dlx", "a | x:b\na x:b\n", "line 1: the item 'x:b' has a colon; bounds are written least:m"),
     ("a.dlx", "a 1:2:3|b\na\n", r"line 1: the item '1:2:3\|b' has a colon"),
     ("a.dlx", "a 2:1|b\na\n", r"line 1: '2:1\|b' has the bounds \(2, 1\); the lower bound is"),
