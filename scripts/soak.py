@@ -70,9 +70,10 @@ SPANS = {"first": (0.0, 0.1), "end": (0.7, 1.0)}  # seconds, and shares of the u
 
 # Every step is recorded at once, not one a second: a short run gets many gaps for a kill to hit.
 EAGER = """
+from unittest.mock import patch
 import batchsolve.__main__ as program
-import batchsolve.runs.specs, batchsolve.search.tree
-batchsolve.runs.specs.JOURNAL_SECONDS = batchsolve.search.tree.STEP_SECONDS = 0
+patch("batchsolve.runs.specs.JOURNAL_SECONDS", 0).start()
+patch("batchsolve.search.tree.STEP_SECONDS", 0).start()
 program.main()
 """
 

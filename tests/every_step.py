@@ -12,8 +12,9 @@ import time
 
 EVERY_STEP = """
 import sys
-import batchsolve.runs.run, batchsolve.search.tree
-batchsolve.search.tree.STEP_SECONDS = 0
+from unittest.mock import patch
+import batchsolve.runs.run
+patch("batchsolve.search.tree.STEP_SECONDS", 0).start()
 keep = batchsolve.runs.run.Run.keep
 
 def keep_and_wait(self, step):
@@ -36,10 +37,10 @@ def hear(process, steps):
 
 EVERY_CHUNK = """
 import sys, time
+from unittest.mock import patch
 import batchsolve.cli
-from batchsolve.runs import specs
 from batchsolve.runs.outputs import OneFile
-specs.JOURNAL_SECONDS = 0
+patch("batchsolve.runs.specs.JOURNAL_SECONDS", 0).start()
 take = OneFile.take
 
 def take_when_told(self, *chunk):

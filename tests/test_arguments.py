@@ -56,16 +56,6 @@ def test_numbers_of_numpy_are_numbers(integer, tmp_path):
         assert [cover.cost for cover in run.cheapest_covers] == [1, 2]
 
 
-def test_large_boxes_of_small_integers_are_refused():
-    with pytest.raises(bs.ProblemError, match="gives 256 digits"):
-        bs.Sudoku(np.uint8(16), np.uint8(16))
-
-
-def test_items_beyond_32_bits_are_refused():
-    with pytest.raises(bs.InputError, match="n_items is 0 to 4,294,967,295, not 4,294,967,297"):
-        bs.ExactCover([0, 1, 2], [0, 2**32], 2**32 + 1, 1)
-
-
 def test_a_stack_may_be_any_iterable():
     drawn = bs.sample("queens:6", 50, stack=(option for option in [1]), weighted=True)
     assert all(1 in cover for cover in drawn)
@@ -213,6 +203,13 @@ WRONG = {
     "n_digits is a whole number, not '1.....2..3.....4'": lambda: bs.grid_problem(GRID),
     "n_digits is 1 or more, not -4": lambda: bs.grid_problem(-4),
     "rules is text, not 3": lambda: bs.grid_problem(9, rules=3),
+    "gives 256 digits": lambda: bs.Sudoku(np.uint8(16), np.uint8(16)),
+    "n_items is 0 to 4,294,967,295, not 4,294,967,297": lambda: bs.ExactCover(
+        [0, 1, 2], [0, 2**32], 2**32 + 1, 1
+    ),
+    "option 5000 does not exist": lambda: SUDOKU.grids(bs.Stacks.from_lists([[5000]])),
+    "must both have shape": lambda: SUDOKU.check(np.zeros((5, 16), int), np.zeros((5, 81), int)),
+    "must both have shape .*": lambda: SUDOKU.check(np.zeros((5, 16), int), np.zeros((2, 16), int)),
     "secondary must hold whole numbers": lambda: bs.ExactCover.from_matrix([[1, 1]], [0.5]),
 }
 

@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import fuzz as script
 import numpy as np
@@ -16,6 +17,7 @@ import pytest
 from fuzzing import grids, problems
 from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
+from puzzles import counting, draws
 
 from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
@@ -41,8 +43,8 @@ def test_some_inputs(capsys):  # scripts/sanitize has more
     assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
 
 
-@pytest.mark.parametrize("module", [grids, problems])
-def test_examples_of_the_slow_searches(module):
+@pytest.mark.parametrize("module", [grids, problems, counting, draws])
+def test_examples_of_slow_searches_and_of_draws(module):
     done = doctest.testmod(module)
     assert done.attempted
     assert not done.failed
@@ -108,23 +110,6 @@ def test_an_exception_is_found_and_its_input_made_small(monkeypatch):
 
 
 @pytest.fixture
-def counted_twice(monkeypatch):
-    """Make a merge add the covers of a part twice."""
-    read = job_array._read_result
-
-    def read_twice(path):
-        result = read(path)
-        return {**result, "count": result["count"] * 2}
-
-    monkeypatch.setattr(job_array, "_read_result", read_twice)
-
-
-@pytest.mark.usefixtures("counted_twice")
-def test_a_wrong_total_is_found():
-    found("results", "said to be complete")
-
-
-@pytest.fixture
 def unsealed(monkeypatch):
     """Make the seals of all journals equal, and let runs resume with another input."""
     monkeypatch.setattr(specs.FileRun, "check_read", lambda run: None)
@@ -145,12 +130,12 @@ def test_damage_that_is_not_noticed_is_found(kind, seed):
 
 def misbehave():
     """Make some commands hang, crash, or take more memory than there is."""
-    from batchsolve import engines
-    from batchsolve.runs import reading, run
-
-    reading.describe = lambda problem: time.sleep(1000)
-    engines.engine_names = lambda: os.kill(os.getpid(), signal.SIGSEGV)
-    run.describe_run = lambda directory: bytearray(1 << 40)
+    for name, instead in {
+        "runs.reading.describe": lambda problem: time.sleep(1000),
+        "engines.engine_names": lambda: os.kill(os.getpid(), signal.SIGSEGV),
+        "runs.run.describe_run": lambda directory: bytearray(1 << 40),
+    }.items():
+        patch(f"batchsolve.{name}", instead).start()
 
 
 def test_the_end_of_the_process_is_a_failure_of_the_case():
@@ -168,12 +153,19 @@ def test_the_end_of_the_process_is_a_failure_of_the_case():
             assert process(Draft({}, [["merge"]])).done[0].code == 2  # the next is unaffected
 
 
-@pytest.mark.usefixtures("counted_twice")
-def test_a_failure_is_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
+def test_a_wrong_total_is_found_and_kept_and_can_be_run_again(tmp_path, monkeypatch, capsys):
+    read = job_array._read_result
+
+    def read_twice(path):
+        result = read(path)
+        return {**result, "count": result["count"] * 2}
+
+    monkeypatch.setattr(job_array, "_read_result", read_twice)
     monkeypatch.setattr(script, "Process", lambda *_: Here())
     arguments = ["--kinds", "results", "--keep", str(tmp_path / "kept"), "--seed", "1"]
     assert script.main(["--inputs", "5", *arguments]) == 1
     said = capsys.readouterr().out
+    assert "said to be complete" in said
     number = re.search(r"again: --seed 1 --only (\d+)", said)[1]
     assert script.main(["--only", number, *arguments]) == 1
     assert f"input {number} (results): " in capsys.readouterr().out

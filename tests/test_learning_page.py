@@ -11,6 +11,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from invoking import invoke
+from test_pages import without_times
 
 import batchsolve as bs
 
@@ -63,10 +64,6 @@ def test_commands_print_what_the_page_says(tmp_path, monkeypatch):
     said = re.findall(r"^\$ batchsolve (\w+) .*--seed (\d+).*\n(.*)", "".join(blocks), re.M)
     assert [command for command, *_ in said] == ["partition", "augment", "generate", "generate"]
     assert all(f", seed {seed}; " in line for _, seed, line in said)
-
-
-def without_times(line):
-    return re.sub(r"; [\d.]+ s, [\d,]+ rows/s", "", line)
 
 
 @pytest.fixture

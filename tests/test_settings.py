@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
+from conftest import changed
 from invoking import invoke
 
 import batchsolve as bs
@@ -38,9 +39,7 @@ NINE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5
 UNIQUE = "...7.....1.......4364.........62........15.2..2..345.6..72.9..3.3....6....2....87"
 NINE_SOLVED = "534678912672195348198342567859761423426853791713924856961537284287419635345286179"
 QUEENS = bs.family("queens:6")
-COSTLY = bs.ExactCover(
-    QUEENS.indptr, QUEENS.indices, QUEENS.n_items, QUEENS.n_primary, costs=range(QUEENS.n_options)
-)
+COSTLY = changed(QUEENS, costs=range(QUEENS.n_options))
 TABLE = pa.table(
     {
         "puzzle": FOUR,
@@ -474,33 +473,18 @@ def test_each_keyword_changes_something_or_is_refused_by_name(function, outcome)
 # ---- commands -------------------------------------------------------------------------------
 
 COMMANDS = all_commands()
-OF_GRIDS = {
-    "--alphabet": "ABCD",
-    "--blank": "x",
+OF_GRIDS = ("--alphabet", "--blank", "--box", "--column", "--regions", "--rule-columns", "--rules")
+WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | {
     "--box": "1x4",
     "--column": "third",
-    "--regions": "{home}/regions.txt",
-    "--rule-columns": "none",
-    "--rules": "x",
-}
-WORDS = OF_GRIDS | {
-    "--backend": "loky",
-    "--branch": "first",
-    "--budget": "2",
-    "--chunk": "1",
-    "--engine": "dlx",
-    "--jobs": "2",
     "--latency": "1",
-    "--limit": "1",
-    "--node-limit": "3",
     "--number": "2",
     "--output": "other.csv",
-    "--scheduler": "tcp://127.0.0.1:1",
+    "--regions": "{home}/regions.txt",
+    "--scheduler": VALUES["address"],
     "--seed": "3",
-    "--solution-column": "third",
     "--split-depth": "3",
     "--symmetries": "structure",
-    "--time-limit": "1e-9",
 }
 """Words behind options, which suit most commands."""
 
@@ -620,12 +604,8 @@ LINES = {
 def home(tmp_path_factory):
     """Return a folder with the files that the commands read."""
     home = tmp_path_factory.mktemp("home")
-    for name, table in {
-        "in": TABLE,
-        "repeated": REPEATED,
-        "rated": RATED,
-        "predicted": PREDICTED,
-    }.items():
+    tables = {"in": TABLE, "repeated": REPEATED, "rated": RATED, "predicted": PREDICTED}
+    for name, table in tables.items():
         pacsv.write_csv(table, home / f"{name}.csv")
     (home / "regions.txt").write_text(REGIONS)
     (home / "pattern.txt").write_text(MADE["pattern"])

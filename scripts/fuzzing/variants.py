@@ -141,8 +141,8 @@ def _pairs(rng: Random) -> tuple[dict[str, str], list[Check]]:
     return {"pairs": " ".join(words)}, checks
 
 
-def _row(rng: Random) -> tuple[dict[str, str], Known]:
-    """Draw a row and its answer; clues that clash may be called invalid or unsolvable."""
+def row(rng: Random) -> tuple[dict[str, str], list[Grid]]:
+    """Draw the columns of a row, and all its solutions; its clues may clash."""
     columns: dict[str, str] = {}
     checks: list[Check] = []
     for each in (_rules, _regions, _cages, _marks, _pairs):
@@ -156,15 +156,20 @@ def _row(rng: Random) -> tuple[dict[str, str], Known]:
     if rng.random() < 0.1:
         clues[rng.randrange(16)] = rng.randrange(1, 5)
     found = [grid for grid in grids if all(c in (0, d) for c, d in zip(clues, grid, strict=True))]
-    status = ("unsolvable or invalid", "unique", "multiple")[min(len(found), 2)]
-    known = Known(text_of(clues), status, text_of(found[0]) if len(found) == 1 else "")
-    return {"puzzle": known.puzzle, **columns}, known
+    return {"puzzle": text_of(clues), **columns}, list(found)
+
+
+def _known(puzzle: str, grids: Sequence[Grid]) -> Known:
+    """Return the answer to a row; clues that clash may be called invalid or unsolvable."""
+    status = ("unsolvable or invalid", "unique", "multiple")[min(len(grids), 2)]
+    return Known(puzzle, status, text_of(grids[0]) if len(grids) == 1 else "")
 
 
 def begin(rng: Random) -> Case:
     """Make a case of a table of puzzles with rules, and a command that solves it."""
-    drawn = [_row(rng) for _ in range(rng.randrange(1, 12))]
-    records, known = [record for record, _ in drawn], [each for _, each in drawn]
+    drawn = [row(rng) for _ in range(rng.randrange(1, 12))]
+    records = [record for record, _ in drawn]
+    known = [_known(record["puzzle"], grids) for record, grids in drawn]
     unused = [name for name in COLUMNS if not any(record[name] for record in records)]
     dropped = rng.sample(unused, rng.randrange(len(unused) + 1))
     for record in records:

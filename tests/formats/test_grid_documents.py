@@ -15,7 +15,7 @@ from batchsolve.problems.overlaps import LAYOUTS
 from batchsolve.problems.rules import Cage, Rules, plain, regions_of
 
 PLAIN, LATIN = plain(2, 2), Rules.square(4, ())
-BLANK = "- - - -"
+BLANK, ZEROS = "- - - -", "0 0 0 0"
 
 
 def lines(*rows):
@@ -143,17 +143,9 @@ def test_layouts(layout):
         ("KillerSudoku", lines("3 - - -", *[BLANK] * 3, *["1 1 - -"] * 3), "16 cells have 16 lab"),
         ("KillerSudoku", lines("x - - -", *[BLANK] * 3, *["1 1 - -"] * 4), "'1=x' is not a sum"),
         ("EvenOddSudoku", lines("X - - -", *[BLANK] * 3), "'X' is not in the alphabet"),
-        (
-            "ConsecutiveSudoku",
-            lines(*[BLANK] * 4, "1 0 0 0", *["0 0 0 0"] * 3),
-            "not a pair of cells",
-        ),
-        (
-            "ConsecutiveSudoku",
-            lines(*[BLANK] * 4, "x 0 0 0", *["0 0 0 0"] * 3),
-            "not a pair of cells",
-        ),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, *["0 0 0 0"] * 3), "is not a pair of cells"),
+        ("ConsecutiveSudoku", lines(*[BLANK] * 4, "1 0 0 0", *[ZEROS] * 3), "not a pair of cells"),
+        ("ConsecutiveSudoku", lines(*[BLANK] * 4, "x 0 0 0", *[ZEROS] * 3), "not a pair of cells"),
+        ("ConsecutiveSudoku", lines(*[BLANK] * 4, *[ZEROS] * 3), "is not a pair of cells"),
         ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 3), "is not a constraint string"),
         ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "8 cells with different digits"),
     ],

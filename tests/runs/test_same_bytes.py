@@ -1,14 +1,16 @@
 """Commands that write a table write the same bytes whoever works, and if they were interrupted."""
 
 from functools import partial
+from itertools import product
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from conftest import interrupted_after
 from cutting import content_of, small_blocks
 
 import batchsolve as bs
-from batchsolve.runs import specs
+from batchsolve.runs import outputs, specs
 
 EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
@@ -76,14 +78,20 @@ def bytes_of(output):
     return [content_of(each) for each in (sorted(path.iterdir()) if path.is_dir() else [path])]
 
 
-@pytest.mark.parametrize("suffix", [".csv.gz", "/"])
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "suffix"),
+    [
+        *product(COMMANDS, [".csv.gz", "/"]),
+        *product(["solve"], [".jsonl.zst", ".tsv.bz2", ".parquet"]),
+    ],
+)
 def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
     command, suffix, tmp_path, monkeypatch
 ):
     function, lines, how, other = COMMANDS[command]
     [setting] = other
     monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)
+    monkeypatch.setattr(outputs, "ROW_GROUP", 100)
     (tmp_path / "in.csv").write_text("\n".join([*lines, ""]))
     make = partial(function, tmp_path / "in.csv")
     one, two, cut = (f"{tmp_path}/{name}{suffix}" for name in ("one", "two", "cut"))
@@ -98,4 +106,6 @@ def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
         again = make(cut, **how, resume=True)
     assert bytes_of(one) == bytes_of(two) == bytes_of(cut)
     assert sum(map(len, bytes_of(one))) > 100
+    if suffix == ".parquet":
+        assert pq.read_metadata(one).row_group(0).num_rows == 100
     assert totals(first) == totals(again)

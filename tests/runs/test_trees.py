@@ -77,8 +77,8 @@ def test_a_limit_is_met_exactly(limit):
 
 def test_a_node_limit_is_never_exceeded():
     problem = family("queens:8")
-    for limit in (1, 2, 100, 1177):
-        result = count(problem, node_limit=limit, jobs=2)
+    for limit, budget in ((1, None), (2, None), (100, None), (100, 5), (1177, None)):
+        result = count(problem, node_limit=limit, budget=budget, jobs=2)
         assert (result.nodes, result.complete) == (limit, False)
     assert count(problem, node_limit=1178).complete
 

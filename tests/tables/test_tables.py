@@ -11,25 +11,20 @@ import re
 import tempfile
 import threading
 import time
+from collections import Counter
 from itertools import cycle, pairwise
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from cutting import content_of, opened, small_blocks
+from cutting import small_blocks
+from fuzzing.grids import solutions, text_of
 from hypothesis import given, strategies as st
 
-from batchsolve import InputError
-from batchsolve.formats.whole_files import partial_path
-from batchsolve.problems.notation import Notation, numbers
-from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import sudoku
-from batchsolve.runs.outputs import Encoded
-from batchsolve.search.answers import Answers
+from batchsolve import InputError, solve_file
+from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
-from batchsolve.tables.answers import answer_table
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     JSON_TEXT,
@@ -44,10 +39,7 @@ from batchsolve.tables.blocks import (
 )
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
-from batchsolve.tables.reader import Batch, Grids, Reader, Shape
-from batchsolve.tables.rule_columns import RuleColumns
 from batchsolve.tables.sources import TableSource
-from batchsolve.tables.texts import as_text
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -377,25 +369,6 @@ def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_b
     assert len(list(Corpus(["-"], size=size).blocks())) == n_blocks
 
 
-class OnlyColumns:
-    """A table that gives its columns, and cannot be cut, which takes a step for each column."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def __getitem__(self, name):
-        return self._table[name]
-
-
-def test_each_of_many_columns_is_looked_at_alone(tmp_path):
-    names = [f"c{k}" for k in range(200)]
-    path = tmp_path / "in.csv"
-    path.write_text(f"puzzle,{','.join(names)},other\n" + f"{P},{'x,' * 200}{P}\n" * 3)
-    corpus = Corpus([str(path)])
-    corpus._sample = OnlyColumns(corpus._sample)
-    assert corpus.unread_columns == ["other"]
-
-
 def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, monkeypatch):
     monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1 << 20)
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
@@ -409,197 +382,100 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
         Corpus([str(path)])
 
 
-def test_what_was_read_before_damage_is_given(tmp_path, monkeypatch):
+NOISE = "".join(f"{P},{k:020}\n" for k in np.random.default_rng(1).integers(1 << 60, size=1000))
+FINE = [json.dumps({"puzzle": P, "x": 1})] * 40
+DAMAGED = {  # the content of a file, the rows that are read before an error, and the error
+    "cut off.csv.gz": (
+        gzip.compress(f"puzzle,id\n{NOISE}".encode())[:-1000],
+        range(501, 1000),
+        "runcated",
+    ),
+    "a mark.csv": (f'puzzle,id\n{NOISE}{P},"never closed\n{NOISE}', [1000], "never closed in the"),
+    "no UTF-8.txt": (
+        f"{P}\n".encode() * 40 + b"caf\xe9\n",
+        range(21, 41),
+        r"not UTF-8 text \(byte 0xe9\); convert it",
+    ),
+    "a new field.jsonl": (
+        "\n".join([*FINE, json.dumps({"puzzle": P, "x": 1, "y": 1})]),
+        range(31, 41),
+        "row 41: the field 'y' is new; give all",
+    ),
+    "another type.jsonl": (
+        "\n".join([*FINE, json.dumps({"puzzle": P, "x": 1.5})]),
+        range(31, 41),
+        "rows? ([0-9]+ to )?41: the field 'x' has values of another",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_what_was_read_before_damage_is_given(tmp_path, name, monkeypatch):
+    content, n_rows, message = DAMAGED[name]
+    (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
     monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 1000)
     monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 10)
-    random = np.random.default_rng(1)
-    noise = "".join(f"{P},{random.integers(1 << 60)}\n" for _ in range(1000))
-    damaged = {
-        "a.csv.gz": (gzip.compress(f"puzzle,id\n{noise}".encode())[:-1000], "runcated"),
-        "a.csv": (f'puzzle,id\n{noise}{P},"never closed\n{noise}'.encode(), "never closed in the"),
-    }
-    for name, (content, message) in damaged.items():
-        path = tmp_path / name
-        path.write_bytes(content)
-        with small_blocks(256):
-            corpus = Corpus([str(path)], FileSettings(**NAMED))
-            seen = []
-            with pytest.raises(InputError, match=f"^{re.escape(str(path))}: .*{message}"):
-                seen.extend(corpus.blocks())
-        n_rows = sum(len(corpus.reader.read(block)) for block in seen)
-        assert n_rows == 1000 if name == "a.csv" else 500 < n_rows < 1000
-
-
-def test_a_block_that_is_no_utf8_is_refused_and_no_other(tmp_path):
-    path = tmp_path / "a.txt"
-    path.write_bytes(f"{P}\n".encode() * 40 + b"caf\xe9\n")
-    with small_blocks(170), patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10):
-        corpus = Corpus([str(path)])
-        *fine, last = corpus.blocks()
-    assert sum(len(corpus.reader.read(block)) for block in fine) > 20
-    with pytest.raises(InputError, match=r"a\.txt: not UTF-8 text \(byte 0xe9\); convert it"):
-        corpus.reader.read(last)
-
-
-@pytest.mark.parametrize(
-    ("late", "message"),
-    [
-        ({"puzzle": P, "x": 1, "y": 1}, "row 41: the field 'y' is new; give all"),
-        (
-            {"puzzle": P, "x": 1.5},
-            "rows? ([0-9]+ to )?41: the field 'x' has values of another",
-        ),
-    ],
-)
-def test_late_json_fields_are_refused_with_the_rows_of_the_file(tmp_path, late, message):
-    path = tmp_path / "a.jsonl"
-    lines = [json.dumps({"puzzle": P, "x": 1})] * 40 + [json.dumps(late)]
-    path.write_text("\n".join(lines))
-    with (
-        small_blocks(400),
-        patch("batchsolve.tables.detection.HEAD_BYTES", 1000),
-        patch("batchsolve.tables.corpus.SAMPLE_ROWS", 10),
-    ):
-        corpus = Corpus([str(path)])
-        *fine, last = corpus.blocks()
-    n_rows = sum(len(corpus.reader.read(block)) for block in fine)
-    with pytest.raises(RowsError, match=r"a\.jsonl: rows? ") as caught:
-        corpus.reader.read(last)
-    told = pickle.loads(pickle.dumps(caught.value)).after(n_rows)
-    assert re.fullmatch(f"{path}: {message}.*", str(told))
-
-
-numbers_or_words = st.sampled_from(
-    [(pa.int64(), st.integers(-(10**18), 10**18)), (pa.uint8(), st.integers(0, 255))]
-    + [(kind, st.text(max_size=3)) for kind in (pa.string(), pa.large_string())]
-    + [
-        (pa.float64(), st.integers(-999, 999).map(float)),
-        (pa.list_(pa.int8()), st.lists(st.just(7))),
-    ]
-    + [(pa.string_view(), st.text(max_size=3))]
-)
-
-
-@given(st.data(), numbers_or_words, st.sampled_from(["list", "large", "fixed"]), st.integers(0, 3))
-def test_lists_become_texts_with_blanks_between(data, inner, shape, begin):
-    kind, elements = inner
-    n = 3 if shape == "fixed" else None
-    lists = st.none() | st.lists(st.none() | elements, min_size=n or 0, max_size=n or 4)
-    rows = data.draw(st.lists(lists, max_size=6))
-    of_lists = {"list": pa.list_(kind), "large": pa.large_list(kind), "fixed": pa.list_(kind, 3)}
-    array = pa.array(rows, of_lists[shape])
-    column = pa.chunked_array([array[:begin], array[begin:]]).slice(begin // 2)
-
-    def flat(value):
-        if isinstance(value, list):
-            return [text for each in value for text in flat(each)]
-        if value is None:
-            return [] if pa.types.is_list(kind) else ["."]
-        text = str(int(value) if isinstance(value, float) else value)
-        return [text if text.strip(" \t\n\v\f\r") else "."]
-
-    wanted = ["" if row is None else " ".join(flat(row)) for row in rows[begin // 2 :]]
-    texts = [(text or "").replace("\n", "") for text in as_text(column, "puzzle").to_pylist()]
-    assert texts == [text.replace("\n", "") for text in wanted]  # lists of other lengths are lines
+    with small_blocks(256):
+        corpus, seen = Corpus([str(tmp_path / name)], FileSettings(**NAMED)), []
+        with pytest.raises(InputError) as caught:
+            seen.extend(len(batch) for batch in map(corpus.reader.read, corpus.blocks()))
+    error = pickle.loads(pickle.dumps(caught.value))
+    told = error.after(sum(seen)) if isinstance(error, RowsError) else error
+    assert re.match(f"{tmp_path / name}: .*{message}", str(told))
+    assert sum(seen) in n_rows
 
 
 # answers
 
-STATUSES = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid")
-SOLVED = ["1234341221434321", "1234341243212143", "2143432112343412"]
-notations = st.sampled_from([Notation.from_name("1-4", 4), numbers(4, ",")])
+FAULTS = {
+    f"x{P[1:]}": "row 1, column 1: 'x' is not ",
+    f"11{'.' * 14}": "digit 1 twice in a row: row 1, column 1 and row 1, column 2",
+}
+PUZZLES = [P, f"12{'.' * 14}", "123...4.........", *FAULTS]
+GIVEN = ["", "1234341221434321", "1234341243212143", "2143432112343412", S, P]
 
 
-@given(data=st.data(), limit=st.integers(1, 3), stats=st.booleans(), notation=notations)
-def test_answers_stand_beside_their_rows(data, limit, stats, notation):
-    problem = sudoku(2, 2)
-    n = data.draw(st.integers(0, 6))
-    has_solutions = data.draw(st.booleans())
-
-    def column(values):
-        return data.draw(st.lists(values, min_size=n, max_size=n))
-
-    counts, kinds = column(st.integers(0, limit)), column(st.sampled_from(["", "", "bad", "clash"]))
-    covers, given_ = column(st.sampled_from(SOLVED)), column(st.sampled_from(["", *SOLVED, P]))
-    unfinished = {
-        k: data.draw(st.none() | st.just("worker lost"))
-        for k in range(n)
-        if not kinds[k] and data.draw(st.booleans())
-    }
-    counts = [0 if kind else count for count, kind in zip(counts, kinds, strict=True)]
-    puzzles = np.array([[1, 1, 0, 0] * 4 if kind == "clash" else digits(P) for kind in kinds])
-    names = ["status", "solution"] if has_solutions else ["status"]
-    table = pa.table([pa.array(column(st.just("old")), "string")] * len(names), names)
-    reader = Reader(
-        table.schema,
-        "status",
-        "solution" if has_solutions else None,
-        shape := Shape(RuleColumns(4), notation, notation),
-    )
-    given_digits = [digits(g or "." * 16) for g in given_]
-    grids = Grids(
-        shape,
-        np.arange(n),
-        puzzles.astype(np.uint8).reshape(n, 16),
-        np.array(given_digits, np.uint8).reshape(n, 16),
-        np.array([g != "" for g in given_], bool),
-        [(problem, np.arange(n))],
-    )
-    batch = Batch(table, [grids], {k: "is bad" for k in range(n) if kinds[k] == "bad"})
-    found = [k for k in range(n) if counts[k]]
-    answers = Answers(
-        np.array(counts, np.int64),
-        np.arange(n, dtype=np.int64),
-        np.full(n, 0.12345678),
-        np.array([1 if kind == "clash" else -1 for kind in kinds], np.int32),
-        [Stacks.from_lists([problem.stack(digits(covers[k])).tolist() for k in found], found)],
-        unfinished,
-    )
-    rows, invalid, disagree = [], [], 0
-    for k in range(n):
-        many = "solved" if limit == 1 else "multiple"
-        status = {0: "unsolvable", limit: many}.get(counts[k], "unique" if counts[k] == 1 else many)
-        message = None
-        if k in unfinished and counts[k] < limit:
-            status = "unfinished"
-        if k in unfinished:
-            message = unfinished[k]
-        if kinds[k]:
-            status = "invalid"
-            message = "is bad" if kinds[k] == "bad" else "digit 1 twice in a row: row 1, column 1 "
-            message += "" if kinds[k] == "bad" else "and row 1, column 2"
-            invalid.append((k, message))
-        text = (notation.separator.join(covers[k]) if counts[k] else None,)
-        row = ("old",) * len(names) + (*text, status, None if kinds[k] else counts[k])
-        if has_solutions:
-            if kinds[k] or not given_[k]:
-                agrees = None
-            elif status == "unique":
-                agrees = given_[k] == covers[k]
-            else:
-                agrees = status != "unsolvable" and right(given_[k])
-            disagree += agrees is False
-            row += (agrees,)
-        rows.append((*row, message, *((k, 0.123457) if stats else ())))
-    output = pickle.loads(pickle.dumps(answer_table(reader, limit, FileSettings(stats=stats))))
-    _, table, result = pickle.loads(pickle.dumps(output.rows(batch, answers)))
-    assert table.schema == output.schema
-    assert list(zip(*(c.to_pylist() for c in table.columns), strict=True)) == rows
-    place = len(names) + 1
-    tally = [result.counts[s] for s in STATUSES]
-    assert tally == [sum(row[place] == s for row in rows) for s in STATUSES]
-    assert (result.counts["disagree"], result.counts["nodes"]) == (disagree, sum(range(n)))
-    assert result.first_invalid == (invalid[0] if invalid else None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from(PUZZLES), st.sampled_from(GIVEN))),
+    limit=st.integers(1, 3),
+    stats=st.booleans(),
+    separator=st.sampled_from(["", " "]),
+)
+def test_answers_stand_beside_their_rows(rows, limit, stats, separator):
+    rows = [(P, S), *rows]
+    records = [(separator.join(puzzle), "old", separator.join(known)) for puzzle, known in rows]
+    table = pa.table([*zip(*records, strict=True)], ["puzzle", "status", "solution"])
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(table, f"{folder}/in.parquet")
+        files = f"{folder}/in.parquet", f"{folder}/out.parquet"
+        how = {"column": "puzzle", "box": (2, 2), "limit": limit, "stats": stats}
+        summary = solve_file(*files, jobs=1, **how)
+        found = pq.read_table(files[1])
+    names = ["puzzle", "given_status", "given_solution", "solution", "status", "n_solutions"]
+    assert found.column_names == [*names, "agrees", "message", *["nodes", "seconds"] * stats]
+    for record, (puzzle, known), row in zip(records, rows, found.to_pylist(), strict=True):
+        covers = [] if puzzle in FAULTS else list(map(text_of, solutions(digits(puzzle))))
+        status = "solved" if limit == 1 else "unique" if len(covers) == 1 else "multiple"
+        if not covers:
+            status = "invalid" if puzzle in FAULTS else "unsolvable"
+        n = None if puzzle in FAULTS else min(limit, len(covers))
+        agrees = known in covers if known and puzzle not in FAULTS else None
+        assert [*row.values()][:3] == list(record)
+        assert (row["solution"] or "").replace(" ", "") in (covers or [""])
+        assert (separator in (row["solution"] or separator), row["status"]) == (True, status)
+        assert (row["n_solutions"], row["agrees"]) == (n, agrees)
+        assert (row["message"] or "").startswith(FAULTS.get(puzzle, ""))
+        assert (row["message"] is None) == (puzzle not in FAULTS)
+    of_rows = Counter(found["status"].to_pylist())
+    assert {status: getattr(summary, status) for status in of_rows} == of_rows
+    assert (summary.rows, summary.disagree) == (len(rows), found["agrees"].to_pylist().count(False))
+    assert not stats or summary.nodes == sum(filter(None, found["nodes"].to_pylist()))
 
 
-def right(solution):
-    """Return True if a grid solves P."""
-    cells = [solution[4 * r : 4 * r + 4] for r in range(4)]
-    units = [*cells, *map("".join, zip(*cells, strict=True))]
-    units += [cells[r][c : c + 2] + cells[r + 1][c : c + 2] for r in (0, 2) for c in (0, 2)]
-    return all(sorted(unit) == list("1234") for unit in units) and all(
-        p in (".", s) for p, s in zip(P, solution, strict=True)
-    )
+def test_a_row_whose_search_failed_after_its_limit_is_answered():
+    none, lost = np.zeros(2, np.int64), dict.fromkeys([0, 1], "worker lost")
+    answers = Answers(np.array([2, 1]), none, none, none - 1, [], lost)
+    assert STATUS_NAMES[answers.status(2)].tolist() == ["multiple", "unfinished"]
 
 
 # outputs
@@ -687,40 +563,6 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
     )
     encoder = encoder_for("x.csv")
     assert bytes(encoder(quoted)) == bytes(encoder(plain)).replace(b"x", b'""""')
-
-
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".jsonl.zst", ".tsv.bz2", ".parquet"])
-def test_finished_files_do_not_depend_on_cuts_or_interruptions(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("batchsolve.runs.outputs.ROW_GROUP", 100)
-    rows = [(f"a{k % 7}", '"' * (k % 2), k, None, k % 3 == 0, k / 7) for k in range(1000)]
-    table = table_of(rows)
-    whole, pieces = str(tmp_path / f"whole{suffix}"), str(tmp_path / f"pieces{suffix}")
-    encoder, output = encoder_for(whole), opened(whole, SCHEMA)
-    output.take(Encoded.of(encoder(table)))
-    output.finish()
-    output.close()
-    output = opened(pieces, SCHEMA)
-    random = np.random.default_rng(7)
-    begin = 0
-    while begin < len(rows):
-        size = int(random.integers(0, 90))
-        if random.random() < 0.3:  # interrupted after rows that are not in its journal
-            output.sync()
-            written = output.written()
-            output.take(Encoded.of(encoder(table.slice(begin, 5))))
-            output.close()
-            output = opened(pieces, SCHEMA, written)
-        output.take(Encoded.of(encoder(table.slice(begin, size))))
-        begin += size
-    assert not os.path.exists(pieces)
-    output.finish()
-    output.close()
-    assert not os.path.exists(partial_path(pieces))
-    assert content_of(whole) == content_of(pieces)
-    if suffix == ".parquet":
-        with pq.ParquetFile(whole) as file:
-            assert [file.metadata.row_group(k).num_rows for k in range(10)] == [100] * 10
-            assert file.read().equals(table)
 
 
 ARROW = {
