@@ -227,10 +227,7 @@ private:
             } else {
                 t -= Word{1} << slack_at;
             }
-            if (t >> slack_at == full && is_wide_[i]) {
-                const auto row = r_.rows[i];
-                for (std::size_t w = 0; w < below.size(); ++w) below[w] &= ~row[w];
-            }
+            if (t >> slack_at == full && is_wide_[i]) take_away(below, r_.rows[i]);
         }
     }
 

@@ -71,6 +71,8 @@ struct Counted {
     Outcome out;                        // without counts
     std::vector<std::uint64_t> counts;  // of each stack, so many words each, the lowest first
     std::vector<double> tree_nodes;     // of each stack: the nodes of the tree searched
+
+    auto parts() { return std::tie(out, counts, tree_nodes); }
 };
 
 /// A problem prepared for counting by memo, its primary items in an order. See memo.h.

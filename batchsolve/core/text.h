@@ -96,19 +96,25 @@ inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_di
     return seems_from_zero ? two_blanks : fault;
 }
 
-inline void check_room(const Texts& texts, Bytes table, Rows<Byte> grids,
-                       std::span<std::int32_t> faults) {
-    require(table.size() == 256, "a table of symbols has 256 entries");
-    require(grids.size() == texts.size() && faults.size() == texts.size(),
-            "each text is a grid, and has a fault");
-}
-
 /// Return a value without the white space around it.
 inline Bytes trimmed(Bytes value) {
     const auto is_space = [](Byte c) { return 0 < c && c <= ' '; };
     while (!value.empty() && is_space(value.front())) value = value.subspan(1);
     while (!value.empty() && is_space(value.back())) value = value.first(value.size() - 1);
     return value;
+}
+
+/// Read a column of grids by a function of a value and its grid, which returns the fault; wrong
+/// ones become blank.
+void read_each(const Texts& texts, Bytes table, Rows<Byte> grids, std::span<std::int32_t> faults,
+               auto read) {
+    require(table.size() == 256, "a table of symbols has 256 entries");
+    require(grids.size() == texts.size() && faults.size() == texts.size(),
+            "each text is a grid, and has a fault");
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+        faults[k] = read(trimmed(texts[k]), grids[k]);
+        if (faults[k] != fine) std::ranges::fill(grids[k], Byte{0});
+    }
 }
 
 /// Return whether some cells are written as 0, and others as blanks.
@@ -133,31 +139,24 @@ inline std::int32_t read_one(Bytes value, Bytes table, Byte last, std::span<Byte
     return seems_from_zero ? two_blanks : fine;
 }
 
-/// Read a column of grids of a byte a cell, and the fault of each; wrong ones become blank. The
-/// table has the digit of each byte. Grids without the digit `last` have one kind of blanks; if
-/// that is 0, all may have several.
+/// Read a column of grids of a byte a cell. The table has the digit of each byte. Grids without the
+/// digit `last` have one kind of blanks; if that is 0, all may have several.
 inline void read_symbols(const Texts& texts, Bytes table, Byte last, Rows<Byte> grids,
                          std::span<std::int32_t> faults) {
-    check_room(texts, table, grids, faults);
-    for (std::size_t k = 0; k < texts.size(); ++k) {
-        const auto grid = grids[k];
-        faults[k] = read_one(trimmed(texts[k]), table, last, grid);
-        if (faults[k] != fine) std::ranges::fill(grid, Byte{0});
-    }
+    read_each(texts, table, grids, faults, [&](Bytes value, std::span<Byte> grid) {
+        return read_one(value, table, last, grid);
+    });
 }
 
 /// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
-/// the other tokens are blanks. Wrong ones become blank.
+/// the other tokens are blanks.
 inline void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits,
                          bool zero_is_blank, Rows<Byte> grids, std::span<std::int32_t> faults) {
-    check_room(texts, table, grids, faults);
     require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
             "digits begin at 0 or 1, and there are 255 at most");
-    for (std::size_t k = 0; k < texts.size(); ++k) {
-        const auto grid = grids[k];
-        faults[k] = read_one(trimmed(texts[k]), table, first_digit, n_digits, zero_is_blank, grid);
-        if (faults[k] != fine) std::ranges::fill(grid, Byte{0});
-    }
+    read_each(texts, table, grids, faults, [&](Bytes value, std::span<Byte> grid) {
+        return read_one(value, table, first_digit, n_digits, zero_is_blank, grid);
+    });
 }
 
 /// Write digits as symbols. The byte of a digit is the digit plus all steps that begin at it or
@@ -187,6 +186,8 @@ struct Survey {
     std::vector<std::uint64_t> low, high;  // the set of bytes without separators; those from 127
                                            // on are bit 127
     std::vector<std::uint8_t> has_long;    // 1 if a token has more bytes than a number
+
+    auto parts() { return std::tie(n_bytes, n_tokens, low, high, has_long); }
 };
 
 /// Return the facts of each value.

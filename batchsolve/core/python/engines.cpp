@@ -9,16 +9,11 @@
 
 namespace nanobind::detail {
 
-using batchsolve::Counted;
 using batchsolve::Pricing;
 
 template <>
 struct type_caster<Pricing>
     : PartsCaster<Pricing, std::int64_t, Ints, Ints, std::span<const bool>, Ints, std::size_t> {};
-
-template <>
-struct type_caster<Counted>
-    : FieldsCaster<Counted, &Counted::out, &Counted::counts, &Counted::tree_nodes> {};
 
 }  // namespace nanobind::detail
 
