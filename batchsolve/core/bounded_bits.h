@@ -203,12 +203,9 @@ private:
         });
         if (more * most_gain < needs) return false;
         const Word least_gain = needs - std::min(needs, (more - 1) * most_gain);
-        for (std::size_t w = 0; w < here.size(); ++w) {
-            for (Word rest = here[w]; rest != 0; rest &= rest - 1) {
-                const auto o = 64 * w + static_cast<std::size_t>(std::countr_zero(rest));
-                if (gain_[o] < least_gain) clear_bit(here, o);
-            }
-        }
+        for_each_bit(here, [&](std::size_t o) {
+            if (gain_[o] < least_gain) clear_bit(here, o);
+        });
         return true;
     }
 
