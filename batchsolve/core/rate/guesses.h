@@ -7,19 +7,25 @@ namespace batchsolve::rate {
 
 /// Fill naked and hidden singles until there are none; return false at a dead end.
 inline bool settle(Board& board) {
-    Uses uses{board};
-    do {
-        uses.changed = false;
+    for (bool changed = true; changed;) {
+        changed = false;
         for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (!board.digits[cell] && !board.candidates[cell]) return false;
+            if (board.digits[cell]) continue;
+            const Bits digits = board.candidates[cell];
+            if (!digits) return false;
+            if (is_single(digits)) changed |= board.fill({cell, first(digits)});
         }
         for (unsigned house = 0; house < n_houses; ++house) {
-            for (const unsigned digit : elements(board.missing[house])) {
-                if (!board.places(house, digit)) return false;
+            Bits digits = board.missing[house];
+            while (digits) {
+                const unsigned digit = first(digits);
+                const Bits at = board.places(house, digit);
+                if (!at) return false;
+                if (is_single(at)) changed |= board.fill({cells_of[house][first(at)], digit});
+                digits &= (digits - 1) & board.missing[house];
             }
         }
-        fill_singles(uses, 0, n_items);
-    } while (uses.changed);
+    }
     return true;
 }
 
