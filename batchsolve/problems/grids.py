@@ -511,7 +511,8 @@ class GridProblem(ExactCover):
         """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
         if isinstance(covers, SolvedGrids):
             return covers.digits
-        cells, digits = np.divmod(covers.options, self.n_digits)
+        begin, end = covers.offsets[[0, -1]]
+        cells, digits = np.divmod(covers.options[begin:end], self.n_digits)
         fills = cells < self.n_cells
         rows = np.repeat(np.arange(len(covers)), np.diff(covers.offsets))
         grids = np.zeros((len(covers), self.n_cells), np.uint8)
