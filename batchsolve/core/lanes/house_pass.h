@@ -38,9 +38,11 @@ public:
 
     Found run() {
         for (std::size_t h = 0; h < rules_.n_houses(); ++h) review_house(rules_.house(h));
-        for (const auto& [one, other] : rules_.distinct) review_distinct(one, other);
-        for (const auto& pair : rules_.related) review_related(pair);
-        for (std::size_t k = 0; k < rules_.n_meets(); ++k) review_meet(rules_.meet(k));
+        Lanes changed{};
+        for (const auto& [one, other] : rules_.distinct) changed |= review_distinct(one, other);
+        for (const auto& pair : rules_.related) changed |= review_related(pair);
+        for (std::size_t k = 0; k < rules_.n_meets(); ++k) changed |= review_meet(rules_.meet(k));
+        changed_ |= changed;
         if (!regions_.empty()) {
             review_regions();
             review_lines(0);
@@ -61,10 +63,11 @@ private:
     using House = std::span<const std::uint16_t>;
     static constexpr int most = digits ? digits : 8 * int{sizeof(T)};
 
-    /// Leave candidates to a cell.
-    void leave(int cell, Lanes left) {
-        changed_ |= cells_[cell] ^ left;
+    /// Leave candidates to a cell; return those that are taken away.
+    Lanes leave(int cell, Lanes left) {
+        const Lanes before = cells_[cell];
         cells_[cell] = left;
+        return before ^ left;
     }
 
     Lanes all_digits() const { return Lanes{} + lowest_bits<T>(n_); }
@@ -95,17 +98,18 @@ private:
         return hidden == 0 ? left : hidden;
     }
 
-    void review_distinct(int one, int other) {
+    // ---- these return the candidates that they take away ----------------------------------------
+
+    Lanes review_distinct(int one, int other) {
         const Lanes x = cells_[one], y = cells_[other];
-        leave(one, x & ~single_of(y));
-        leave(other, y & ~single_of(x));
+        return leave(one, x & ~single_of(y)) | leave(other, y & ~single_of(x));
     }
 
-    void review_related(const Related& pair) {
+    Lanes review_related(const Related& pair) {
         const auto [one, other, relation] = pair;
         const Lanes x = cells_[one], y = cells_[other];
-        leave(other, y & allowed_by(x, rules_.left_to_other(relation)));
-        leave(one, x & allowed_by(y, rules_.left_to_one(relation)));
+        return leave(other, y & allowed_by(x, rules_.left_to_other(relation))) |
+               leave(one, x & allowed_by(y, rules_.left_to_one(relation)));
     }
 
     Lanes allowed_by(Lanes given, std::span<const std::uint32_t> digits_left) const {
@@ -118,11 +122,17 @@ private:
         return allowed;
     }
 
-    void review_meet(const Meet& meet) {
+    Lanes review_meet(const Meet& meet) {
         const Lanes shared = all_of(meet.shared), one = all_of(meet.one),
                     other = all_of(meet.other);
-        for (const auto cell : meet.one) leave(cell, cells_[cell] & ~(shared & ~other));
-        for (const auto cell : meet.other) leave(cell, cells_[cell] & ~(shared & ~one));
+        return take(meet.one, shared & ~other) | take(meet.other, shared & ~one);
+    }
+
+    /// Take digits from cells; return those that they had.
+    Lanes take(House cells, Lanes digits_taken) {
+        Lanes changed{};
+        for (const auto cell : cells) changed |= leave(cell, cells_[cell] & ~digits_taken);
+        return changed;
     }
 
     Lanes all_of(House cells) const {
@@ -166,7 +176,8 @@ private:
             lone_ |= lone[r] & ~taken[r];
         }
         for (int cell = 0; cell < n_ * n_; ++cell) {
-            leave(cell, restricted(cells_[cell], of_region(cell, taken), of_region(cell, lone)));
+            changed_ |= leave(
+                cell, restricted(cells_[cell], of_region(cell, taken), of_region(cell, lone)));
         }
     }
 
@@ -204,7 +215,7 @@ private:
                 out[r] = (here & ~locked) | (needed[r] & ~lone[line][r]);
             }
             for (const auto cell : rules_.house(first + line)) {
-                leave(cell, cells_[cell] & ~of_region(cell, out));
+                changed_ |= leave(cell, cells_[cell] & ~of_region(cell, out));
             }
         }
     }
