@@ -49,6 +49,8 @@ private:
         }
     }
 
+    bool is_filled(int cell) const { return position_[cell] >= 0; }
+    int digit(int cell) const { return std::countr_zero(digits_[cell]); }
     void clash(std::int64_t one, std::int64_t other) {
         end_ = std::min(end_, std::max(one, other));
     }
@@ -57,9 +59,8 @@ private:
         const auto marks = position_[rules_.n_cells];
         if (marks < 0) return;
         for (int cell = 0; cell < rules_.n_cells; ++cell) {
-            if (digits_[cell] & ~std::uint64_t{own_.allowed_in(row_, cell, ~0u)}) {
-                clash(position_[cell], marks);
-            }
+            const auto allowed = own_.allowed_in(row_, cell, ~0u);
+            if (is_filled(cell) && !(allowed >> digit(cell) & 1)) clash(position_[cell], marks);
         }
     }
 
@@ -71,8 +72,8 @@ private:
         }
         if (repeated == 0) return;  // as in most groups
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            for (std::size_t j = 0; j < i; ++j) {
-                if (digits_[cells[i]] & digits_[cells[j]]) {
+            for (std::size_t j = 0; j < i && is_filled(cells[i]); ++j) {
+                if (is_filled(cells[j]) && digit(cells[i]) == digit(cells[j])) {
                     clash(position_[cells[i]], position_[cells[j]]);
                 }
             }
@@ -88,9 +89,8 @@ private:
 
     void check_relation(const Related& pair) {
         const auto [one, other, relation] = pair;
-        if (digits_[one] == 0) return;
-        const int digit = std::countr_zero(digits_[one]);
-        if (digits_[other] & ~std::uint64_t{rules_.left_to_other(relation)[digit]}) {
+        if (!is_filled(one) || !is_filled(other)) return;
+        if (!(rules_.left_to_other(relation)[digit(one)] >> digit(other) & 1)) {
             clash(position_[one], position_[other]);
         }
     }
@@ -101,7 +101,9 @@ private:
         const auto chosen = position_[rules_.n_cells + 1 + k];
         if (chosen < 0) return;
         for (const auto cell : cells) {
-            if (digits_[cell] & ~digits_[rules_.n_cells + 1 + k]) clash(position_[cell], chosen);
+            if (is_filled(cell) && !(digits_[rules_.n_cells + 1 + k] >> digit(cell) & 1)) {
+                clash(position_[cell], chosen);
+            }
         }
     }
 
