@@ -154,7 +154,6 @@ def _draw(puzzle, n_digits, move):
         lambda: _read([0, 4], 2),
         lambda: _read([]),
         lambda: native.survey((np.array([0, 9], np.int32), _TEXT)),
-        lambda: native.grids_of_stacks((np.array([0, 9]), _UINTS), 4, 2),
         lambda: _add_keys(3),
         lambda: native.least_covers((np.array([0, 1]), _UINTS + 1), _UINTS[None]),
         lambda: native.least_covers((np.array([0, 1]), _UINTS), _UINTS[None] + 1),

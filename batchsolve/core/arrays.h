@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 namespace batchsolve {
@@ -16,6 +17,7 @@ inline void require(bool is_right, const char* what) {
 
 using Ints = std::span<const std::int64_t>;
 using Bytes = std::span<const std::uint8_t>;
+using Word = std::uint64_t;
 
 /// Call a function with each number below n. Eight calls are one step of the loop, which takes a
 /// third less time where each moves a byte.
@@ -112,6 +114,7 @@ struct GrowingLists {
     std::vector<std::int64_t> bounds{0};
     std::vector<T> values;
 
+    auto parts() { return std::tie(bounds, values); }  // as Python gets them, here and elsewhere
     std::size_t size() const { return bounds.size() - 1; }
     void clear() {
         bounds.resize(1);

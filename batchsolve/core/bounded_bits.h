@@ -203,12 +203,9 @@ private:
         });
         if (more * most_gain < needs) return false;
         const Word least_gain = needs - std::min(needs, (more - 1) * most_gain);
-        for (std::size_t w = 0; w < here.size(); ++w) {
-            for (Word rest = here[w]; rest != 0; rest &= rest - 1) {
-                const auto o = 64 * w + static_cast<std::size_t>(std::countr_zero(rest));
-                if (gain_[o] < least_gain) clear_bit(here, o);
-            }
-        }
+        for_each_bit(here, [&](std::size_t o) {
+            if (gain_[o] < least_gain) clear_bit(here, o);
+        });
         return true;
     }
 
@@ -227,10 +224,7 @@ private:
             } else {
                 t -= Word{1} << slack_at;
             }
-            if (t >> slack_at == full && is_wide_[i]) {
-                const auto row = r_.rows[i];
-                for (std::size_t w = 0; w < below.size(); ++w) below[w] &= ~row[w];
-            }
+            if (t >> slack_at == full && is_wide_[i]) take_away(below, r_.rows[i]);
         }
     }
 

@@ -22,6 +22,7 @@ struct Graph {
     std::vector<NodeNumber> low, high;
     NodeNumber root = 0;
 
+    auto parts() { return std::tie(option, low, high, root); }
     std::size_t size() const { return option.size(); }
     void add(Option o, NodeNumber l, NodeNumber h) {
         option.push_back(o);

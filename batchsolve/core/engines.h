@@ -71,6 +71,8 @@ struct Counted {
     Outcome out;                        // without counts
     std::vector<std::uint64_t> counts;  // of each stack, so many words each, the lowest first
     std::vector<double> tree_nodes;     // of each stack: the nodes of the tree searched
+
+    auto parts() { return std::tie(out, counts, tree_nodes); }
 };
 
 /// A problem prepared for counting by memo, its primary items in an order. See memo.h.
@@ -78,14 +80,17 @@ class PreparedMemo {
 public:
     virtual ~PreparedMemo() = default;
 
+    virtual std::size_t table_width() const = 0;
+
     /// The table has rows of `table_width` words, which are 0 at first; other threads and processes
     /// may use it at the same time. Without bounds, the search also stops once it has taken so many
     /// options out of lists.
     virtual Counted count(Rows<std::uint64_t> table, const Task& task,
                           std::int64_t most_hidden) const = 0;
 
-    static std::unique_ptr<PreparedMemo> of(const Problem& problem, std::span<const Item> order);
+    /// Counts have so many words, which must suffice for the number of all covers.
+    static std::unique_ptr<PreparedMemo> of(const Problem& problem, std::span<const Item> order,
+                                            std::size_t n_count_words);
 };
-std::size_t table_width(const Problem& problem);
 
 }  // namespace batchsolve

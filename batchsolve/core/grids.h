@@ -1,6 +1,4 @@
-// Grids as stacks, and back: option cell · N + digit - 1 puts a digit into a cell.
-//
-// Options are checked here before they are indices.
+// Grids as stacks: option cell · N + digit - 1 puts a digit into a cell.
 #pragma once
 
 #include "arrays.h"
@@ -30,30 +28,6 @@ inline GrowingLists<Option> stacks_of_grids(Rows<const std::uint8_t> grids, Opti
     }
     stacks.values.pop_back();
     return stacks;
-}
-
-/// Return the grids of stacks; options that fill no cell are left out.
-inline Matrix<std::uint8_t> grids_of_stacks(Lists<Option> stacks, std::uint16_t n_cells,
-                                            std::uint8_t n_digits) {
-    struct Filled {
-        std::uint16_t cell;
-        std::uint8_t digit;
-    };
-    std::vector<Filled> filled_by;
-    for (std::uint16_t cell = 0; cell < n_cells; ++cell) {
-        for (int digit = 1; digit <= n_digits; ++digit) {
-            filled_by.push_back({cell, static_cast<std::uint8_t>(digit)});
-        }
-    }
-    const std::span<const Filled> filled(filled_by);
-    Matrix<std::uint8_t> grids(stacks.size(), n_cells);
-    for (std::size_t k = 0; k < stacks.size(); ++k) {
-        const auto grid = grids[k];
-        for (const auto option : stacks[k]) {
-            if (option < filled.size()) grid[filled[option].cell] = filled[option].digit;
-        }
-    }
-    return grids;
 }
 
 }  // namespace batchsolve

@@ -9,28 +9,20 @@ namespace batchsolve {
 
 namespace {
 
-/// Call a function template with the kind of moves that a problem needs.
-auto with_moves_for(const Problem& problem, auto function) {
-    const auto with_moves = [&]<bool bounded, bool colored>() {
-        using Moves = std::conditional_t<bounded, BoundedLinks<colored, false, true, NoPrices>,
-                                         KeyedLinks<colored>>;
-        return function.template operator()<Moves>();
-    };
-    return with_facts(!problem.bounds.empty(), !problem.colors.empty(), with_moves);
-}
-
 template <class Moves>
 class Prepared : public PreparedMemo {
 public:
-    Prepared(const Problem& problem, std::span<const Item> order)
+    Prepared(const Problem& problem, std::span<const Item> order, std::size_t n_count_words)
         : n_key_(Moves::words_of_key(problem)),
-          n_count_(words_of_counts(problem)),
+          n_count_(n_count_words),
           n_levels_(std::max<std::size_t>(problem.n_items, problem.n_options()) + 2),
           moves_([&] {
               Moves moves(problem);
               moves.reorder(order);
               return moves;
           }()) {}
+
+    std::size_t table_width() const override { return n_key_ + n_count_ + Table::n_others; }
 
     Counted count(Rows<Word> table, const Task& task, std::int64_t most_hidden) const override {
         Search search(task);
@@ -49,17 +41,16 @@ private:
 
 }  // namespace
 
-std::size_t table_width(const Problem& problem) {
-    return with_moves_for(problem, [&]<class M>() { return M::words_of_key(problem); }) +
-           words_of_counts(problem) + Table::n_others;
-}
-
-std::unique_ptr<PreparedMemo> PreparedMemo::of(const Problem& problem,
-                                               std::span<const Item> order) {
+std::unique_ptr<PreparedMemo> PreparedMemo::of(const Problem& problem, std::span<const Item> order,
+                                               std::size_t n_count_words) {
     check_order(problem, order);
-    return with_moves_for(problem, [&]<class M>() -> std::unique_ptr<PreparedMemo> {
-        return std::make_unique<Prepared<M>>(problem, order);
-    });
+    require(n_count_words > 0, "a count has a word or more");
+    const auto prepare = [&]<bool bounded, bool colored>() -> std::unique_ptr<PreparedMemo> {
+        using Moves = std::conditional_t<bounded, BoundedLinks<colored, false, true, NoPrices>,
+                                         KeyedLinks<colored>>;
+        return std::make_unique<Prepared<Moves>>(problem, order, n_count_words);
+    };
+    return with_facts(!problem.bounds.empty(), !problem.colors.empty(), prepare);
 }
 
 }  // namespace batchsolve

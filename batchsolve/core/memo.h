@@ -6,45 +6,11 @@
 // subtrees, visited or looked up, add up to the size of the tree that was searched.
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <numeric>
-
 #include "search.h"
 #include "table.h"
 #include "whole_numbers.h"
 
 namespace batchsolve {
-
-/// Return how many words the number of covers of a problem has at most.
-///
-/// Without bounds, a search branches on different items, at most once for each option of a cover,
-/// and on an item at most into its options. With bounds, it chooses for every item at most as many
-/// of its options as the upper bound says. A cover is at most any set of options.
-inline std::size_t words_of_counts(const Problem& problem) {
-    std::vector<double> sizes(problem.n_primary);
-    std::size_t least = problem.n_primary;  // primary items of an option that has any
-    for (Option o = 0; o < problem.n_options(); ++o) {
-        const auto items = problem.items_of(o);
-        for (const Item i : items) {
-            if (i < problem.n_primary) ++sizes[i];
-        }
-        const auto n = std::ranges::count_if(items, [&](Item i) { return i < problem.n_primary; });
-        if (n > 0) least = std::min(least, static_cast<std::size_t>(n));
-    }
-    std::vector<double> bits(problem.n_primary);
-    for (Item i = 0; i < problem.n_primary; ++i) {
-        bits[i] = problem.bounds.empty()
-                      ? std::log2(std::max(sizes[i], 1.0))
-                      : std::min(sizes[i], problem.bounds[i].most * std::log2(sizes[i] + 1));
-    }
-    if (problem.bounds.empty()) {
-        std::ranges::sort(bits, std::greater());
-        bits.resize(problem.n_primary / std::max<std::size_t>(least, 1));
-    }
-    const double n_bits = std::accumulate(bits.begin(), bits.end(), 2.0);
-    return words_for(static_cast<std::size_t>(std::min(n_bits, problem.n_options() + 2.0)) + 1);
-}
 
 class Memo {
 public:

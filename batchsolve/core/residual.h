@@ -8,54 +8,12 @@
 // Items and options come from a checked `Problem`; `Held::select` checks the options of stacks.
 #pragma once
 
-#include <bit>
 #include <compare>
 
+#include "bit_sets.h"
 #include "walk.h"
 
 namespace batchsolve {
-
-using Word = std::uint64_t;
-
-inline std::size_t words_for(std::size_t n_bits) { return (n_bits + 63) / 64; }
-
-inline void set_bit(std::span<Word> set, std::size_t x) { set[x / 64] |= Word{1} << x % 64; }
-inline void clear_bit(std::span<Word> set, std::size_t x) { set[x / 64] &= ~(Word{1} << x % 64); }
-inline bool has_bit(std::span<const Word> set, std::size_t x) { return set[x / 64] >> x % 64 & 1; }
-
-inline std::size_t size_of(std::span<const Word> set) {
-    std::size_t n = 0;
-    for (const Word w : set) n += static_cast<std::size_t>(std::popcount(w));
-    return n;
-}
-
-inline void for_each_bit(std::span<const Word> set, auto visit) {
-    for (std::size_t w = 0; w < set.size(); ++w) {
-        for (Word rest = set[w]; rest != 0; rest &= rest - 1) {
-            visit(64 * w + static_cast<std::size_t>(std::countr_zero(rest)));
-        }
-    }
-}
-
-/// Fill a set with its first n elements.
-inline void fill_first(std::span<Word> set, std::size_t n) {
-    std::ranges::fill(set, 0);
-    std::ranges::fill(set.first(n / 64), ~Word{0});
-    if (n % 64 != 0) set[n / 64] = ~Word{0} >> (64 - n % 64);
-}
-
-/// Return the first element, from one on, that two sets have; behind all words if there is none.
-inline std::size_t first_common(std::span<const Word> one, std::span<const Word> other,
-                                std::size_t from) {
-    std::size_t w = from / 64;
-    if (w == one.size()) return from;
-    Word both = one[w] & other[w] & ~Word{0} << from % 64;
-    while (both == 0) {
-        if (++w == one.size()) return 64 * w;
-        both = one[w] & other[w];
-    }
-    return 64 * w + static_cast<std::size_t>(std::countr_zero(both));
-}
 
 /// What a stack takes and excludes: the items that it covers, and the colours of those to which it
 /// gives one. With bounds, option o is excluded by n_options + o.
@@ -269,7 +227,7 @@ private:
                 if (!excludes(items[x])) continue;
                 const std::uint32_t i = number_[items[x]];
                 if (colors.empty() || colors[x] == 0) {
-                    add(r.rows[i], conflicts);
+                    join(conflicts, r.rows[i]);
                 } else {
                     painted_.push_back({i, colors[x], o});
                 }
@@ -298,11 +256,7 @@ private:
         const auto row = r.rows[alike[0].item];
         others_.assign(row.begin(), row.end());
         for (const Painted& each : alike) clear_bit(others_, each.option);
-        for (const Painted& each : alike) add(others_, r.conflicts[each.option]);
-    }
-
-    static void add(std::span<const Word> more, std::span<Word> set) {
-        for (std::size_t w = 0; w < set.size(); ++w) set[w] |= more[w];
+        for (const Painted& each : alike) join(r.conflicts[each.option], others_);
     }
 
     const Problem* problem_;

@@ -6,23 +6,6 @@
 
 namespace batchsolve {
 
-namespace {
-
-void search_below(Search& search, const Problem& problem, Beginning beginning, std::size_t begin,
-                  std::size_t end) {
-    const auto search_with = [&](auto moves) {
-        Covers covers{search};
-        search.below(moves, covers, begin, end);
-    };
-    if (beginning.most_of_an_item < Sparse<std::uint8_t>::most_options) {
-        search_with(Sparse<std::uint8_t>(problem, std::move(beginning)));
-    } else {
-        search_with(Sparse<std::uint16_t>(problem, std::move(beginning)));
-    }
-}
-
-}  // namespace
-
 std::optional<Outcome> search_sparse(const Problem& problem, const Task& task) {
     constexpr std::size_t most_options = (1 << 15) - 1, most_items = (1 << 16) - 129;
     const auto& stacks = task.stacks;
@@ -30,11 +13,18 @@ std::optional<Outcome> search_sparse(const Problem& problem, const Task& task) {
     Search search(task);
     const auto common = common_beginning(stacks);
     const std::int64_t whole[] = {0, std::ssize(common)};
-    if (!leaves_more(problem, {whole, common}, most_options)) {
-        search_below(search, problem, {problem, common}, 0, stacks.size());
-    } else {  // what each stack leaves is less
-        for (std::size_t k = 0; k < stacks.size(); ++k) {
-            search_below(search, problem, {problem, stacks[k]}, k, k + 1);
+    const bool fits = !leaves_more(problem, {whole, common}, most_options);
+    const std::size_t n = fits ? stacks.size() : 1;  // of one beginning; a stack alone leaves less
+    for (std::size_t k = 0; k < stacks.size(); k += n) {
+        Beginning beginning(problem, fits ? common : stacks[k]);
+        const auto search_with = [&](auto moves) {
+            Covers covers{search};
+            search.below(moves, covers, k, k + n);
+        };
+        if (beginning.most_of_an_item < Sparse<std::uint8_t>::most_options) {
+            search_with(Sparse<std::uint8_t>(problem, std::move(beginning)));
+        } else {
+            search_with(Sparse<std::uint16_t>(problem, std::move(beginning)));
         }
     }
     return std::move(search.out);

@@ -84,6 +84,7 @@ struct Task {
 struct GrowingStacks : GrowingLists<Option> {
     std::vector<std::int64_t> parents;  // the place in the task of the stack above
 
+    auto parts() { return std::tie(bounds, values, parents); }
     void end_stack(std::size_t parent) {
         end_list();
         parents.push_back(static_cast<std::int64_t>(parent));
@@ -93,6 +94,7 @@ struct GrowingStacks : GrowingLists<Option> {
 struct Outcome {
     explicit Outcome(std::size_t n_stacks)
         : counts(n_stacks), nodes(n_stacks), clash(n_stacks, -1) {}
+    auto parts() { return std::tie(counts, nodes, clash, covers, frontier, weights, branches); }
 
     std::vector<std::int64_t> counts, nodes;  // of each stack
     std::vector<std::int32_t> clash;          // -1, or the position of an option that clashes

@@ -5,8 +5,6 @@
 // grids are written.
 #pragma once
 
-#include <tuple>
-
 #include "arrays.h"
 
 namespace batchsolve::text {
@@ -53,19 +51,11 @@ inline Token next_token(Bytes& text) {
     return {token, is_number ? static_cast<int>(number) : -1};
 }
 
-/// Return the number of tokens of a value, and whether one has more bytes than a number.
-inline std::pair<std::int64_t, bool> tokens_of(Bytes value) {
-    std::vector<Byte> parts(value.size() + longest_number, 1);  // 1 for a separator, or nothing
-    std::ranges::transform(value, parts.begin() + longest_number, [](Byte c) {
-        return static_cast<Byte>((c == ' ') | (c == ',') | (c == ';') | (c == '\t'));
-    });
-    std::size_t n_tokens = 0;
-    Byte least = 1;
-    for (std::size_t x = 0; x < value.size(); ++x) {
-        n_tokens += parts[x + 2] > parts[x + 3];
-        least &= static_cast<Byte>(parts[x] | parts[x + 1] | parts[x + 2] | parts[x + 3]);
+/// Visit the tokens of a value.
+void for_each_token(Bytes value, auto visit) {
+    for (Token token = next_token(value); !token.text.empty(); token = next_token(value)) {
+        visit(token);
     }
-    return {static_cast<std::int64_t>(n_tokens), least == 0};
 }
 
 /// Read the numbers of one grid; return its fault. If 0 is not a blank, it has one kind of blanks.
@@ -76,9 +66,8 @@ inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_di
     bool has_zero = false, has_blank = false;
     int most = 0;
     std::size_t cell = 0;
-    for (Token token = next_token(value); !token.text.empty(); token = next_token(value), ++cell) {
-        const auto& text = token.text;
-        int number = token.number;
+    for_each_token(value, [&](const Token& token) {
+        auto [text, number] = token;
         has_zero |= number == 0;
         if (number < 0) {
             const bool minus_one = text.size() == 2 && text[0] == '-' && text[1] == '1';
@@ -89,18 +78,12 @@ inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_di
         most = std::max(most, number);
         if (number > last && fault == fine) fault = static_cast<std::int32_t>(cell);
         if (cell < grid.size()) grid[cell] = static_cast<Byte>(number > last ? 0 : number - before);
-    }
+        ++cell;
+    });
     if (cell != grid.size()) return wrong_length;
     const bool seems_from_zero =
         before == 0 && !zero_is_blank && has_zero && has_blank && most < n_digits;
     return seems_from_zero ? two_blanks : fault;
-}
-
-inline void check_room(const Texts& texts, Bytes table, Rows<Byte> grids,
-                       std::span<std::int32_t> faults) {
-    require(table.size() == 256, "a table of symbols has 256 entries");
-    require(grids.size() == texts.size() && faults.size() == texts.size(),
-            "each text is a grid, and has a fault");
 }
 
 /// Return a value without the white space around it.
@@ -109,6 +92,19 @@ inline Bytes trimmed(Bytes value) {
     while (!value.empty() && is_space(value.front())) value = value.subspan(1);
     while (!value.empty() && is_space(value.back())) value = value.first(value.size() - 1);
     return value;
+}
+
+/// Read a column of grids by a function of a value and its grid, which returns the fault; wrong
+/// ones become blank.
+void read_each(const Texts& texts, Bytes table, Rows<Byte> grids, std::span<std::int32_t> faults,
+               auto read) {
+    require(table.size() == 256, "a table of symbols has 256 entries");
+    require(grids.size() == texts.size() && faults.size() == texts.size(),
+            "each text is a grid, and has a fault");
+    for (std::size_t k = 0; k < texts.size(); ++k) {
+        faults[k] = read(trimmed(texts[k]), grids[k]);
+        if (faults[k] != fine) std::ranges::fill(grids[k], Byte{0});
+    }
 }
 
 /// Return whether some cells are written as 0, and others as blanks.
@@ -133,31 +129,24 @@ inline std::int32_t read_one(Bytes value, Bytes table, Byte last, std::span<Byte
     return seems_from_zero ? two_blanks : fine;
 }
 
-/// Read a column of grids of a byte a cell, and the fault of each; wrong ones become blank. The
-/// table has the digit of each byte. Grids without the digit `last` have one kind of blanks; if
-/// that is 0, all may have several.
+/// Read a column of grids of a byte a cell. The table has the digit of each byte. Grids without the
+/// digit `last` have one kind of blanks; if that is 0, all may have several.
 inline void read_symbols(const Texts& texts, Bytes table, Byte last, Rows<Byte> grids,
                          std::span<std::int32_t> faults) {
-    check_room(texts, table, grids, faults);
-    for (std::size_t k = 0; k < texts.size(); ++k) {
-        const auto grid = grids[k];
-        faults[k] = read_one(trimmed(texts[k]), table, last, grid);
-        if (faults[k] != fine) std::ranges::fill(grid, Byte{0});
-    }
+    read_each(texts, table, grids, faults, [&](Bytes value, std::span<Byte> grid) {
+        return read_one(value, table, last, grid);
+    });
 }
 
 /// Read grids of n_digits numbers from the first digit on, which is 0 or 1; the table says which of
-/// the other tokens are blanks. Wrong ones become blank.
+/// the other tokens are blanks.
 inline void read_numbers(const Texts& texts, Bytes table, int first_digit, int n_digits,
                          bool zero_is_blank, Rows<Byte> grids, std::span<std::int32_t> faults) {
-    check_room(texts, table, grids, faults);
     require(0 <= first_digit && first_digit <= 1 && 0 <= n_digits && n_digits <= 255,
             "digits begin at 0 or 1, and there are 255 at most");
-    for (std::size_t k = 0; k < texts.size(); ++k) {
-        const auto grid = grids[k];
-        faults[k] = read_one(trimmed(texts[k]), table, first_digit, n_digits, zero_is_blank, grid);
-        if (faults[k] != fine) std::ranges::fill(grid, Byte{0});
-    }
+    read_each(texts, table, grids, faults, [&](Bytes value, std::span<Byte> grid) {
+        return read_one(value, table, first_digit, n_digits, zero_is_blank, grid);
+    });
 }
 
 /// Write digits as symbols. The byte of a digit is the digit plus all steps that begin at it or
@@ -187,6 +176,8 @@ struct Survey {
     std::vector<std::uint64_t> low, high;  // the set of bytes without separators; those from 127
                                            // on are bit 127
     std::vector<std::uint8_t> has_long;    // 1 if a token has more bytes than a number
+
+    auto parts() { return std::tie(n_bytes, n_tokens, low, high, has_long); }
 };
 
 /// Return the facts of each value.
@@ -208,7 +199,11 @@ inline Survey survey(const Texts& texts) {
         facts.high[k] = high;
         facts.has_long[k] = value.size() > longest_number;
         if (low & separators) {
-            std::tie(facts.n_tokens[k], facts.has_long[k]) = tokens_of(value);
+            facts.has_long[k] = 0;
+            for_each_token(value, [&](const Token& token) {
+                ++facts.n_tokens[k];
+                facts.has_long[k] |= token.text.size() > longest_number;
+            });
         }
     }
     return facts;

@@ -1,12 +1,9 @@
 // Whole numbers of many words of 64 bits, the lowest first.
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include "arrays.h"
 
 namespace batchsolve {
-
-using Word = std::uint64_t;
 
 /// Write a + b; return whether it does not fit. The sum may be one of the two.
 inline bool add(std::span<const Word> a, std::span<const Word> b, std::span<Word> sum) {
@@ -29,10 +26,7 @@ inline void subtract(std::span<const Word> a, std::span<const Word> b, std::span
 }
 
 inline bool is_less(std::span<const Word> a, std::span<const Word> b) {
-    for (std::size_t w = a.size(); w-- > 0;) {
-        if (a[w] != b[w]) return a[w] < b[w];
-    }
-    return false;
+    return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
 
 }  // namespace batchsolve

@@ -39,7 +39,7 @@ from batchsolve.engines import (
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.prepared import prepared
 
 MEGABYTE = 2**20
@@ -119,7 +119,33 @@ def with_size(engine: Engine, name: str) -> MemoisedCounting:
 @prepared
 def _in_core(problem: ExactCover) -> Any:
     """Return a problem as the core counts it, its primary items in a narrow order."""
-    return native.memo(core_problem(problem), narrow_order(problem).astype(np.uint32))
+    order = narrow_order(problem).astype(np.uint32)
+    return native.memo(core_problem(problem), order, words_of_counts(problem))
+
+
+def words_of_counts(problem: ExactCover) -> int:
+    """Return an upper bound of the words that the number of covers has.
+
+    Without bounds, a search branches on different items, at most once for each option of a cover,
+    and on an item at most into its options. With bounds, it chooses for every item at most as many
+    of its options as the upper bound says. A cover is at most any set of options.
+
+    Examples
+    --------
+    >>> from batchsolve.problems.families import family
+    >>> words_of_counts(family("dominoes:2x2")), words_of_counts(family("dominoes:10x10"))
+    (1, 2)
+    """
+    is_primary = problem.indices < problem.n_primary
+    sizes = np.bincount(problem.indices[is_primary], minlength=problem.n_primary)
+    if problem.bounds is None:
+        of_options = np.bincount(owners_of(problem)[is_primary])
+        least = of_options[of_options > 0].min(initial=max(1, problem.n_primary))
+        bits = -np.sort(-np.log2(np.maximum(sizes, 1)))[: problem.n_primary // least]
+    else:
+        bits = np.minimum(sizes, problem.bounds[:, 1] * np.log2(sizes + 1))
+    n_bits = int(min(bits.sum(), problem.n_options)) + 3
+    return -(-n_bits // 64)
 
 
 def _new_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
@@ -148,7 +174,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
     and more tables are unused than used: workers that take turns with several problems keep them
     all.
     """
-    width = native.table_width(core_problem(problem))
+    width = _in_core(problem).table_width
     n_rows = max(1, engine.megabytes * MEGABYTE // (8 * width))
     kind = (problem.fingerprint, n_rows, engine.run)
     with _TABLES_LOCK:

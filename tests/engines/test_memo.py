@@ -75,7 +75,7 @@ def test_the_order_of_items_has_every_primary_item_once(problem):
     wrong = np.append(order, np.uint32(problem.n_primary))
     in_core = core_problem(problem)
     with pytest.raises(ValueError, match="each primary item once"):
-        native.memo(in_core, wrong)
+        native.memo(in_core, wrong, 1)
 
 
 @pytest.mark.usefixtures("few_rows")

@@ -79,6 +79,13 @@ def test_a_split_needs_a_partial_cover():
         split(PROBLEM, [1, 5])
 
 
+def test_grids_of_stacks_need_only_the_options_between_the_offsets():
+    stacks = Stacks(np.array([1, 2, 3]), np.array([9, 5, 63, 4], np.uint32), np.array([0, 1]))
+    grids = PROBLEM.grids(stacks)
+    assert np.argwhere(grids).tolist() == [[0, 1], [1, 15]]
+    assert grids[grids > 0].tolist() == [2, 4]
+
+
 def test_solved_grids_are_stacks_of_their_options():
     solutions = [[1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1]] * 2
     solutions[1] = [5 - digit for digit in solutions[0]]

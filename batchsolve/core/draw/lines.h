@@ -19,6 +19,8 @@ struct DrawnLines {
     std::vector<std::int64_t> lines_of{0};
     std::vector<std::uint8_t> kinds;    // of `LineKind`
     GrowingLists<std::uint32_t> cells;  // from end to end; of a thermometer, from its least digit
+
+    auto parts() { return std::tie(lines_of, kinds, cells); }
 };
 
 class Lines {

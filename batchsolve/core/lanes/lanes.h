@@ -17,6 +17,8 @@ auto with_digits(int n_digits, auto function) {
 struct Grids {
     Outcome out;
     std::vector<std::uint8_t> digits;  // of covers, cell by cell
+
+    auto parts() { return std::tie(out, digits); }
 };
 
 /// Search a task of grids; `rows` has the row of `own` of each stack.

@@ -74,13 +74,13 @@ public:
     std::size_t n_relations() const { return relations_.size() / (2 * std::size_t(n_digits)); }
 
     /// Return the digits that each digit of one cell leaves to the other one.
-    std::span<const std::uint32_t> left_to_other(int relation) const {
+    std::span<const std::uint32_t> left_to_other(int relation, int direction = 0) const {
         const auto n = static_cast<std::size_t>(n_digits);
-        return std::span(relations_).subspan(2 * n * static_cast<std::size_t>(relation), n);
+        return std::span(relations_)
+            .subspan(n * static_cast<std::size_t>(2 * relation + direction), n);
     }
     std::span<const std::uint32_t> left_to_one(int relation) const {
-        const auto n = static_cast<std::size_t>(n_digits);
-        return std::span(relations_).subspan(2 * n * static_cast<std::size_t>(relation) + n, n);
+        return left_to_other(relation, 1);
     }
 
     const int n_cells, n_digits;

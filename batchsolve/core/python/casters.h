@@ -106,24 +106,12 @@ struct PartsCaster : CasterOf<Whole> {
     std::tuple<nb::detail::make_caster<Parts>...> parts;
 };
 
-/// The caster of a result that Python gets as a tuple of its fields.
-template <class Whole, auto... fields>
-struct FieldsCaster {
-    using Value = Whole;
-    static constexpr auto Name = nb::detail::const_name("tuple");
-
-    static nb::handle from_cpp(Whole&& whole, nb::rv_policy, nb::detail::cleanup_list*) {
-        return nb::make_tuple(std::move(whole.*fields)...).release();
-    }
-};
-
 }  // namespace batchsolve::python
 
 namespace nanobind::detail {
 
 using batchsolve::Ints;
 using batchsolve::Rows;
-using batchsolve::python::FieldsCaster;
 using batchsolve::python::PartsCaster;
 using batchsolve::python::ViewCaster;
 
@@ -162,9 +150,19 @@ struct type_caster<std::vector<T>> : OwnerCaster<std::vector<T>, T> {};
 template <class T>
 struct type_caster<batchsolve::Matrix<T>> : OwnerCaster<batchsolve::Matrix<T>, T> {};
 
+/// Python gets a result as a tuple of its `parts`.
 template <class T>
-struct type_caster<batchsolve::GrowingLists<T>>
-    : FieldsCaster<batchsolve::GrowingLists<T>, &batchsolve::GrowingLists<T>::bounds,
-                   &batchsolve::GrowingLists<T>::values> {};
+    requires requires(T whole) { whole.parts(); }
+struct type_caster<T> {
+    using Value = T;
+    static constexpr auto Name = const_name("tuple");
+
+    static handle from_cpp(T&& whole, rv_policy, cleanup_list*) {
+        const auto to_tuple = [](auto&... parts) {
+            return nanobind::make_tuple(std::move(parts)...);
+        };
+        return std::apply(to_tuple, whole.parts()).release();
+    }
+};
 
 }  // namespace nanobind::detail

@@ -9,16 +9,11 @@
 
 namespace nanobind::detail {
 
-using batchsolve::Counted;
 using batchsolve::Pricing;
 
 template <>
 struct type_caster<Pricing>
     : PartsCaster<Pricing, std::int64_t, Ints, Ints, std::span<const bool>, Ints, std::size_t> {};
-
-template <>
-struct type_caster<Counted>
-    : FieldsCaster<Counted, &Counted::out, &Counted::counts, &Counted::tree_nodes> {};
 
 }  // namespace nanobind::detail
 
@@ -36,8 +31,9 @@ void add_engines(nb::module_& m) {
     m.def("search_bounded_bits", &search_bounded_bits, Unlocked());
     m.def("search_cheapest", &search_cheapest, Unlocked());
     m.def("take_taxes", &take_taxes);
-    m.def("table_width", &table_width);
-    nb::class_<PreparedMemo>(m, "Memo").def("count", &PreparedMemo::count, Unlocked());
+    nb::class_<PreparedMemo>(m, "Memo")
+        .def_prop_ro("table_width", &PreparedMemo::table_width)
+        .def("count", &PreparedMemo::count, Unlocked());
     m.def("memo", &PreparedMemo::of);
 }
 

@@ -6,17 +6,12 @@
 
 namespace nanobind::detail {
 
-using batchsolve::Graph;
 using batchsolve::NodeNumber;
 
 template <>
 struct type_caster<batchsolve::GraphView>
     : PartsCaster<batchsolve::GraphView, std::span<const batchsolve::Option>,
                   std::span<const NodeNumber>, std::span<const NodeNumber>> {};
-
-template <>
-struct type_caster<Graph>
-    : FieldsCaster<Graph, &Graph::option, &Graph::low, &Graph::high, &Graph::root> {};
 
 }  // namespace nanobind::detail
 

@@ -17,56 +17,12 @@
 
 namespace nanobind::detail {
 
-namespace cages = batchsolve::cages;
-namespace draw = batchsolve::draw;
-namespace rate = batchsolve::rate;
 namespace symmetry = batchsolve::symmetry;
-namespace tables = batchsolve::tables;
-namespace text = batchsolve::text;
-
-template <>
-struct type_caster<text::Survey>
-    : FieldsCaster<text::Survey, &text::Survey::n_bytes, &text::Survey::n_tokens,
-                   &text::Survey::low, &text::Survey::high, &text::Survey::has_long> {};
-
-template <>
-struct type_caster<tables::Cages>
-    : FieldsCaster<tables::Cages, &tables::Cages::cages_of, &tables::Cages::totals,
-                   &tables::Cages::cells, &tables::Cages::is_read> {};
-
-template <>
-struct type_caster<tables::RecordEnd>
-    : FieldsCaster<tables::RecordEnd, &tables::RecordEnd::offset, &tables::RecordEnd::is_open> {};
-
-template <>
-struct type_caster<cages::Cages> : FieldsCaster<cages::Cages, &cages::Cages::cages_of,
-                                                &cages::Cages::cells, &cages::Cages::sets_of> {};
-
-template <>
-struct type_caster<draw::DrawnLines>
-    : FieldsCaster<draw::DrawnLines, &draw::DrawnLines::lines_of, &draw::DrawnLines::kinds,
-                   &draw::DrawnLines::cells> {};
-
-template <>
-struct type_caster<symmetry::Forms>
-    : FieldsCaster<symmetry::Forms, &symmetry::Forms::grids, &symmetry::Forms::symmetries,
-                   &symmetry::Forms::transposed, &symmetry::Forms::rows,
-                   &symmetry::Forms::columns> {};
 
 template <>
 struct type_caster<symmetry::Group>
     : PartsCaster<symmetry::Group, int, int, int, int, Rows<const symmetry::Cell>,
                   Rows<const symmetry::Cell>, Rows<const symmetry::Digit>> {};
-
-template <>
-struct type_caster<symmetry::Images>
-    : FieldsCaster<symmetry::Images, &symmetry::Images::sources, &symmetry::Images::puzzles,
-                   &symmetry::Images::solutions> {};
-
-template <>
-struct type_caster<rate::Ratings>
-    : FieldsCaster<rate::Ratings, &rate::Ratings::levels, &rate::Ratings::dead_ends,
-                   &rate::Ratings::backdoors> {};
 
 }  // namespace nanobind::detail
 
@@ -170,7 +126,6 @@ void add_grids(nb::module_& m) {
     m.def("write_symbols", &text::write_symbols, Unlocked());
     m.def("survey", &text::survey, Unlocked());
     m.def("stacks_of_grids", &stacks_of_grids, Unlocked());
-    m.def("grids_of_stacks", &grids_of_stacks, Unlocked());
     m.def("add_keys", &tables::add_keys, Unlocked());
     m.def("read_cages", &tables::read_cages, Unlocked());
     m.def("record_end", &tables::record_end, Unlocked());

@@ -29,10 +29,6 @@ struct type_caster<lanes::Made>
                   std::span<std::int64_t>, Rows<std::int64_t>, std::span<std::int64_t>,
                   std::span<std::int64_t>, std::span<double>> {};
 
-template <>
-struct type_caster<lanes::Grids>
-    : FieldsCaster<lanes::Grids, &lanes::Grids::out, &lanes::Grids::digits> {};
-
 }  // namespace nanobind::detail
 
 namespace batchsolve::python {

@@ -6,8 +6,6 @@
 
 namespace nanobind::detail {
 
-using batchsolve::GrowingStacks;
-using batchsolve::Outcome;
 using batchsolve::Stacks;
 using batchsolve::Task;
 
@@ -18,15 +16,5 @@ struct type_caster<Stacks> : PartsCaster<Stacks, Ints, std::span<const batchsolv
 template <>
 struct type_caster<Task> : PartsCaster<Task, Stacks, std::int64_t, std::int64_t, std::int64_t,
                                        std::int64_t, bool, bool> {};
-
-template <>
-struct type_caster<GrowingStacks> : FieldsCaster<GrowingStacks, &GrowingStacks::bounds,
-                                                 &GrowingStacks::values, &GrowingStacks::parents> {
-};
-
-template <>
-struct type_caster<Outcome>
-    : FieldsCaster<Outcome, &Outcome::counts, &Outcome::nodes, &Outcome::clash, &Outcome::covers,
-                   &Outcome::frontier, &Outcome::weights, &Outcome::branches> {};
 
 }  // namespace nanobind::detail

@@ -16,6 +16,8 @@ struct Ratings {
     std::vector<std::uint8_t> levels;     // of the hardest technique
     std::vector<std::int64_t> dead_ends;  // of a search; -1 unless there is one solution
     std::vector<std::int8_t> backdoors;   // the size of the least; -1 if it was not found
+
+    auto parts() { return std::tie(levels, dead_ends, backdoors); }
 };
 
 /// Rate grids of 81 cells; look for backdoors if asked to.

@@ -27,6 +27,8 @@ struct Forms {
         return {grids[k], rows[k], columns[k], transposed[k], symmetries[k]};
     }
 
+    auto parts() { return std::tie(grids, symmetries, transposed, rows, columns); }
+
     Matrix<std::uint8_t> grids, rows, columns;
     std::vector<std::uint8_t> transposed;
     std::vector<std::int64_t> symmetries;

@@ -52,6 +52,8 @@ struct Group {
 struct Images {
     std::vector<std::int64_t> sources;  // the grid of each
     Matrix<std::uint8_t> puzzles, solutions;
+
+    auto parts() { return std::tie(sources, puzzles, solutions); }
 };
 
 constexpr std::size_t lost_draws = 16;  // beside four for each image, before the orbit is closed

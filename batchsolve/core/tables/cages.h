@@ -17,6 +17,8 @@ struct Cages {
     std::vector<std::int64_t> cages_of{0}, totals;
     GrowingLists<std::uint16_t> cells;
     std::vector<std::uint8_t> is_read;  // 1 for each row that was read
+
+    auto parts() { return std::tie(cages_of, totals, cells, is_read); }
 };
 
 using text::Byte;

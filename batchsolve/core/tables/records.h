@@ -1,15 +1,15 @@
 // Where the records of a CSV table end.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <span>
+#include "arrays.h"
 
 namespace batchsolve::tables {
 
 struct RecordEnd {
     std::size_t offset;  // of the next record
     bool is_open;        // true if a quotation mark is open at the end of the search
+
+    auto parts() { return std::tie(offset, is_open); }
 };
 
 /// Find the end of the last complete record, or of record `most` from `begin` on if not 0.
