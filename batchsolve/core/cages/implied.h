@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "bit_sets.h"
+#include "arrays.h"
 
 namespace batchsolve::cages {
 
@@ -26,7 +26,6 @@ struct Cages {
     GrowingLists<Cell> cells;
     Matrix<std::int64_t> sets_of{0, 2};
 
-    auto parts() { return std::tie(cages_of, cells, sets_of); }
     std::size_t size() const { return cells.size(); }
 };
 
@@ -38,38 +37,34 @@ public:
         : n_cells_(n_cells),
           n_(ranges.size() - 1),
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
-          ranges_(ranges),
-          cages_(0, words_for(n_cells)),
-          caged_(words_for(n_cells)),
-          inside_(caged_),
-          left_(caged_),
-          out_(caged_) {
+          ranges_(ranges) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
         require(houses.size() % n_ == 0, "houses have as many cells as there are digits");
         for (const Cell cell : houses) require(cell < n_cells, "a house has another cell");
-        houses_ = {houses.size() / n_, caged_.size()};
-        for (std::size_t x = 0; x < houses.size(); ++x) set_bit(houses_[x / n_], houses[x]);
+        for (std::size_t x = 0; x < houses.size(); x += n_) {
+            houses_.emplace_back(houses.begin() + static_cast<std::ptrdiff_t>(x),
+                                 houses.begin() + static_cast<std::ptrdiff_t>(x + n_));
+        }
         n_shared_ = houses_.size();
+        find_runs();
+        find_houses_of_cells();
     }
 
     /// Begin with the cages of a row; each is added next.
     void begin_row() {
-        cages_.resize(0);
-        totals_.clear();
-        std::ranges::fill(caged_, 0);
+        row_.sums.clear();
+        row_.cage_of.assign(n_cells_, none);
         first_ = made_.size();
     }
 
     void add(std::span<const Cell> cells, std::int64_t total) {
         require(cells.size() <= n_, "a cage has no more cells than there are digits");
         for (const Cell cell : cells) require(cell < n_cells_, "a cage has another cell");
-        const auto is_free = [&](Cell cell) { return !has_bit(caged_, cell); };
+        const auto is_free = [&](Cell cell) { return row_.cage_of[cell] == none; };
         if (total != no_sum && std::ranges::all_of(cells, is_free)) {
-            totals_.push_back(total);
-            cages_.resize(totals_.size());
-            for (const Cell cell : cells) set_bit(cages_[totals_.size() - 1], cell);
-            join(caged_, cages_[totals_.size() - 1]);
+            for (const Cell cell : cells) row_.cage_of[cell] = row_.sums.size();
+            row_.sums.push_back({static_cast<std::int64_t>(cells.size()), total});
         }
         keep(cells, total);
     }
@@ -77,7 +72,6 @@ public:
     /// Add the cages that follow from those of the row, whose regions are houses as well.
     void end_row(Bytes regions) {
         if (n_shared_ && made_.size() > first_) {
-            houses_.resize(n_shared_);
             if (!regions.empty()) add_regions(regions);
             for (std::size_t house = 0; house < houses_.size(); ++house) follow_from(house);
         }
@@ -87,102 +81,173 @@ public:
     Cages& made() { return made_; }
 
 private:
+    static constexpr std::size_t none = ~std::size_t{0};
     static constexpr std::size_t longest_run = 3;  // of houses that are looked at together
     static constexpr std::int64_t most_sets = 24;  // of a cage; those with more exclude little
 
+    struct Sum {
+        std::int64_t size, total;
+    };
+
+    /// The cages of a row that have a sum and no cell of one before them.
+    struct Row {
+        std::vector<Sum> sums;
+        std::vector<std::size_t> cage_of;  // cell -> cage, or none
+    };
+
+    /// Find for each house how many from it on are disjoint, up to a limit.
+    void find_runs() {
+        for (std::size_t house = 0; house < n_shared_; ++house) {
+            std::vector<bool> is_taken(n_cells_);
+            std::size_t end = house;
+            const auto is_free = [&](Cell cell) { return !is_taken[cell]; };
+            while (end < std::min(house + longest_run, n_shared_) &&
+                   std::ranges::all_of(houses_[end], is_free)) {
+                for (const Cell cell : houses_[end]) is_taken[cell] = true;
+                ++end;
+            }
+            runs_.push_back(end - house);
+        }
+    }
+
+    /// Set the houses of each cell, as bits.
+    void find_houses_of_cells() {
+        n_words_ = (houses_.size() + 63) / 64;
+        houses_of_.assign(n_cells_ * n_words_, 0);
+        for (std::size_t house = 0; house < houses_.size(); ++house) {
+            for (const Cell cell : houses_[house]) {
+                houses_of_[cell * n_words_ + house / 64] |= std::uint64_t{1} << house % 64;
+            }
+        }
+    }
+
     void add_regions(Bytes regions) {
         require(regions.size() == n_cells_, "each cell has a region");
+        houses_.resize(n_shared_);
         houses_.resize(n_shared_ + n_);
         for (std::size_t cell = 0; cell < n_cells_; ++cell) {
             require(regions[cell] < n_, "there are as many regions as digits");
-            set_bit(houses_[n_shared_ + regions[cell]], cell);
+            houses_[n_shared_ + regions[cell]].push_back(static_cast<Cell>(cell));
         }
         for (std::size_t r = n_shared_; r < houses_.size(); ++r) {
-            require(size_of(houses_[r]) == n_, "regions have as many cells as there are digits");
+            require(houses_[r].size() == n_, "regions have as many cells as there are digits");
+        }
+        find_houses_of_cells();
+    }
+
+    bool are_in_one_house(std::span<const Cell> cells) const {
+        for (std::size_t word = 0; word < n_words_; ++word) {
+            auto shared = ~std::uint64_t{0};
+            for (const Cell cell : cells) shared &= houses_of_[cell * n_words_ + word];
+            if (shared) return true;
+        }
+        return false;
+    }
+
+    std::size_t run_of(std::size_t house) const {
+        return house < n_shared_ ? runs_[house] : std::min(houses_.size() - house, longest_run);
+    }
+
+    /// Add the cages that follow from the sums of a house, and of those behind it.
+    void follow_from(std::size_t house) {
+        here_.assign(row_.sums.size(), 0);
+        is_inside_.assign(n_cells_, 0);
+        const auto n = static_cast<std::int64_t>(n_);
+        bool is_covered = true;  // by cages
+        for (std::size_t last = house; last < house + run_of(house); ++last) {
+            for (const Cell cell : houses_[last]) {
+                is_inside_[cell] = 1;
+                const std::size_t cage = row_.cage_of[cell];
+                is_covered &= cage != none;
+                if (cage != none) ++here_[cage];
+            }
+            const auto length = static_cast<std::int64_t>(last + 1 - house);
+            Sum left{length * n, length * most_}, out{-left.size, -left.total};
+            for (std::size_t cage = 0; cage < here_.size(); ++cage) {
+                const auto [size, total] = row_.sums[cage];
+                const std::int64_t is_whole = here_[cage] == size, meets = here_[cage] > 0;
+                left = {left.size - size * is_whole, left.total - total * is_whole};
+                out = {out.size + size * meets, out.total + total * meets};
+            }
+            if (left.size < n && is_worth(left)) {
+                cells_.clear();
+                for (std::size_t h = house; h <= last; ++h) {
+                    for (const Cell cell : houses_[h]) {
+                        if (!is_whole(row_.cage_of[cell])) cells_.push_back(cell);
+                    }
+                }
+                add_if_new(left);
+            }
+            if (is_covered && out.size <= n && is_worth(out)) {
+                cells_.clear();
+                for (std::size_t cell = 0; cell < n_cells_; ++cell) {
+                    const std::size_t cage = row_.cage_of[cell];
+                    if (cage != none && here_[cage] > 0 && !is_inside_[cell]) {
+                        cells_.push_back(static_cast<Cell>(cell));
+                    }
+                }
+                add_if_new(out);
+            }
         }
     }
 
-    /// Add the cages that follow from the sums of a house, and of those behind it that are
-    /// disjoint.
-    void follow_from(std::size_t house) {
-        std::ranges::fill(inside_, 0);
-        std::int64_t total = 0;
-        const std::size_t end = house < n_shared_ ? n_shared_ : houses_.size();
-        for (std::size_t h = house; h < std::min(house + longest_run, end); ++h) {
-            if (do_meet(inside_, houses_[h])) return;
-            join(inside_, houses_[h]);
-            total += most_;
-            left_ = inside_;
-            std::ranges::fill(out_, 0);
-            std::int64_t total_left = total, total_out = -total;
-            for (std::size_t cage = 0; cage < totals_.size(); ++cage) {
-                const auto cells = cages_[cage];
-                if (is_within(cells, inside_)) {
-                    total_left -= totals_[cage];
-                    take_away(left_, cells);
-                } else if (!do_meet(cells, inside_)) {
-                    continue;
-                }
-                total_out += totals_[cage];
-                join(out_, cells);
-            }
-            add_if_new(left_, total_left, n_ - 1);
-            take_away(out_, inside_);
-            if (is_within(inside_, caged_)) add_if_new(out_, total_out, n_);
-        }
+    bool is_whole(std::size_t cage) const {
+        return cage != none && here_[cage] == row_.sums[cage].size;
     }
 
     /// Return the begin and the end of the sets of digits of a cage.
-    std::pair<std::int64_t, std::int64_t> sets_of(std::size_t size, std::int64_t total) const {
-        if (total == no_sum) return {no_sum, no_sum};
-        if (total < 0 || total > most_) return {0, 0};  // none, as the sum is out of reach
-        const auto of_size = ranges_[size];
-        const auto place = 2 * static_cast<std::size_t>(total);
+    std::pair<std::int64_t, std::int64_t> sets_of(Sum sum) const {
+        if (sum.total == no_sum) return {no_sum, no_sum};
+        if (sum.total < 0 || sum.total > most_) return {0, 0};  // none, as the sum is out of reach
+        const auto of_size = ranges_[static_cast<std::size_t>(sum.size)];
+        const auto place = 2 * static_cast<std::size_t>(sum.total);
         return {of_size[place], of_size[place + 1]};
+    }
+
+    /// Tell whether there are cells, and their sets of digits are known and few.
+    bool is_worth(Sum sum) const {
+        if (sum.size < 1) return false;
+        const auto [begin, end] = sets_of(sum);
+        return begin >= 0 && end - begin <= most_sets;
     }
 
     void keep(std::span<const Cell> cells, std::int64_t total) {
         made_.cells.append(cells);
         made_.sets_of.resize(made_.size());
         const auto sets = made_.sets_of[made_.size() - 1];
-        std::tie(sets[0], sets[1]) = sets_of(cells.size(), total);
+        std::tie(sets[0], sets[1]) = sets_of({static_cast<std::int64_t>(cells.size()), total});
     }
 
-    /// Keep the cells of a cage that follows if its sets of digits are known and few, if its digits
-    /// differ, because they lie in one house or in one cage, and if no cage of the row says the
-    /// same.
-    void add_if_new(std::span<const Word> set, std::int64_t total, std::size_t most) {
-        const std::size_t size = size_of(set);
-        if (size == 0 || size > most) return;
-        const auto [begin, end] = sets_of(size, total);
-        if (begin < 0 || end - begin > most_sets) return;
-        if (!is_within_one(set, houses_) && !is_within_one(set, cages_)) return;
-        cells_.clear();
-        for_each_bit(set, [&](std::size_t cell) { cells_.push_back(static_cast<Cell>(cell)); });
+    /// Keep the cells of a cage that follows if their digits differ, because they lie in one house
+    /// or in one cage, and no cage of the row says the same.
+    void add_if_new(Sum sum) {
+        if (static_cast<std::int64_t>(cells_.size()) != sum.size)
+            return;  // a cage has a cell twice
+        std::ranges::sort(cells_);
+        const std::size_t cage = row_.cage_of[cells_.front()];
+        const auto is_there = [&](Cell cell) { return row_.cage_of[cell] == cage; };
+        const bool are_in_one_cage = cage != none && std::ranges::all_of(cells_, is_there);
+        if (!are_in_one_cage && !are_in_one_house(cells_)) return;
+        const auto begin = sets_of(sum).first;
         for (std::size_t other = first_; other < made_.size(); ++other) {
             if (made_.sets_of[other][0] != begin) continue;
             if (std::ranges::equal(made_.cells[other], cells_)) return;
         }
-        keep(cells_, total);
-    }
-
-    static bool is_within_one(std::span<const Word> set, const Matrix<Word>& some) {
-        std::size_t k = 0;
-        while (k < some.size() && !is_within(set, some[k])) ++k;
-        return k < some.size();
+        keep(cells_, sum.total);
     }
 
     std::size_t n_cells_, n_, n_shared_;
     std::int64_t most_;  // the sum of all digits
     Rows<const std::int64_t> ranges_;
-    Matrix<Word> houses_;               // those of all rows, then the regions of a row
-    Matrix<Word> cages_;                // of the row, that have a sum and no cell of one before
-    std::vector<std::int64_t> totals_;  // of these cages
-    std::vector<Word> caged_;           // the cells of these cages
-    std::size_t first_ = 0;             // cage of the row
-    std::vector<Word> inside_;          // the cells of the houses at hand
-    std::vector<Word> left_, out_;      // those in no cage that is inside; those that stick out
-    std::vector<Cell> cells_;           // of a cage that follows
+    std::vector<std::vector<Cell>> houses_;  // those of all rows, then the regions of a row
+    std::vector<std::size_t> runs_;
+    std::vector<std::uint64_t> houses_of_;  // cell -> its houses, as bits
+    std::size_t n_words_;                   // of these bits
+    Row row_;
+    std::size_t first_ = 0;                // cage of the row
+    std::vector<std::int64_t> here_;       // cage -> its cells in the houses at hand
+    std::vector<std::uint8_t> is_inside_;  // cell -> true if it is in these houses
+    std::vector<Cell> cells_;              // of a cage that follows
     Cages made_;
 };
 
