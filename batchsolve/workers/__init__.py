@@ -1,11 +1,10 @@
 """Workers, and the pool that runs tasks on them and survives tasks that raise or kill their worker.
 
 A `Work` defines how a worker does a task; the pool does not look into it. Tasks are drawn as
-workers become free. joblib draws them under a lock that it also needs to hand back results, so an
-iterator of tasks that waits for results would deadlock. If no task is ready, it stops instead, and
-the round ends with the tasks that are out.
+workers become free. If no task is ready, the iterator of tasks stops, rather than wait for results,
+and the round ends with the tasks that are out.
 
-Only this package imports joblib.
+Only this package imports joblib, for loky.
 """
 
 from __future__ import annotations
@@ -241,30 +240,24 @@ class Pool:
         """Yield results; send tasks that were out when a worker died again, but only once."""
         seen_dying: set[int] = set()
         while True:
-            has_died = False
             try:
                 for result in running:
                     if result.number not in out:
-                        continue  # joblib may hand over a result of an abandoned round
+                        continue  # a second answer to it
                     result.number, result.task = out.pop(result.number)
                     yield result
-            except self.workers.deaths:
-                has_died = True
+                break
+            except self.workers.deaths:  # send the rest again
+                again: list[Numbered] = []
             except GeneratorExit:
                 self._running.close()  # drops its tasks
                 raise
-            if not out and not has_died:
-                break
-            # send the rest again; without a death, joblib took a result of an abandoned round for
-            # one of theirs
-            again = []
             for number, task in out.values():
-                if number in seen_dying and has_died:
+                if number in seen_dying:
                     yield Lost(number, task, KILLED, died=True)
                 else:
                     again.append((number, task))
-            if has_died:
-                seen_dying.update(number for number, _ in again)
+            seen_dying.update(number for number, _ in again)
             out.clear()
             running = self._dispatch(work, chain(again, fresh), out)
 

@@ -1,4 +1,4 @@
-"""The base class of workers, which joblib hands calls to, and what several backends need.
+"""The base classes of workers, and what several backends need.
 
 A backend declares what it can; the pool asks for that and never for a name.
 """
@@ -8,19 +8,21 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import pickle
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
+from concurrent.futures import BrokenExecutor, Future
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
-from itertools import starmap
 from math import ceil
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from batchsolve.errors import WorkersError, warn_once
+from batchsolve.errors import InputError, WorkersError, warn_once
+from batchsolve.workers.rounds import Round
 
 LOG = logging.getLogger("batchsolve")
 RESULT_SECONDS = 0.0003  # to hand out a task and collect its result; measured: 0.07 to 0.2 ms
@@ -69,7 +71,7 @@ def say_that_we_wait(where: str, seconds: float) -> None:
 
 
 class Workers:
-    """Workers of one backend of joblib, or of none: threads do without it.
+    """Workers of one backend.
 
     Parameters
     ----------
@@ -108,37 +110,47 @@ class Workers:
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         self.jobs: int = jobs or n_cores()
         self._address = address
-        self._parallel: Any = None
+        self._round: Round | None = None  # the last
+        self._shared: tuple[Any, Shared] | None = None  # the last work, and a reference to it
 
     def __enter__(self) -> Workers:
-        from batchsolve.workers.private import Parallel  # joblib, which few problems need
-
-        backend = self._open()
-        self._parallel = Parallel(
-            n_jobs=self.jobs,
-            backend=backend,
-            return_as="generator_unordered",
-            pre_dispatch=f"{TASKS_OUT} * n_jobs",
-            batch_size=1,
-        )
-        self._parallel.__enter__()
+        self._open()
         return self
 
     def __exit__(self, *error: Any) -> None:
         try:
-            self._parallel.__exit__(*error)
+            self._end_round()
         finally:
+            self._shared = None
             self._close()
 
-    def _open(self) -> Any:
-        """Start or find workers; return a backend of joblib."""
+    def _open(self) -> None:
+        """Start or find workers."""
         raise NotImplementedError
 
     def _close(self) -> None:
         """Stop what `_open` has started."""
 
+    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
+        """Hand out a call."""
+        raise NotImplementedError
+
+    def _cancel(self, calls: list[Future[Any]]) -> None:
+        """Cancel calls."""
+        raise NotImplementedError
+
+    def _end_round(self) -> None:
+        if self._round is not None:
+            self._round.close()
+
     def share(self, work: Any) -> Shared:
-        """Send work to the workers, once; return a reference to it. Here it goes with each task."""
+        """Send work to the workers, once; return a reference to it."""
+        if self._shared is None or self._shared[0] is not work:
+            self._shared = work, self._send(work)
+        return self._shared[1]
+
+    def _send(self, work: Any) -> Shared:
+        """Send work to the workers; return a reference to it. Threads of this process have it."""
         return partial(itself, work)
 
     def scheduler_seconds(self) -> float:
@@ -162,19 +174,10 @@ class Workers:
         One of `deaths`
             If a worker died, and the backend could not make up for it.
         """
-        from joblib import delayed
-
-        self._parallel.forget()
-        # unlike a generator, `starmap` can be asked again after it had nothing
-        calls = starmap(delayed(function), arguments)
-        return self._as_they_come(self._parallel(calls))
-
-    def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
-        with closing(running):
-            self._parallel.await_result()
-            for result in running:
-                yield result
-                self._parallel.await_result()
+        self._end_round()
+        most_out = TASKS_OUT * self.jobs
+        self._round = Round(self._submit, self._cancel, most_out, function, arguments)
+        return self._round.results()
 
 
 class WrongVersionError(ImportError):
@@ -266,62 +269,76 @@ class Watchdog:
 class ClusterWorkers(Workers):
     """Workers of a cluster, which is joined, or started on this machine.
 
-    A watchdog gives up what is out if the cluster lacks workers for `AGAIN_SECONDS`.
+    A watchdog ends the search if the cluster lacks workers for `AGAIN_SECONDS`.
     """
 
     joins_clusters = True
     sees_files = False
     of_ours = ""  # the name of a cluster of this machine, in messages
+    unloadable: tuple[type[Exception], ...] = (ImportError, AttributeError)  # not of a call itself
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self._opened = ExitStack()
-        self._shared: tuple[Any, Shared] | None = None
-        self._given_up = threading.Event()  # set if workers were missing for too long
+        self._calls: WeakKeyDictionary[Future[Any], Any] = WeakKeyDictionary()  # the cluster's own
 
     @property
     def _where(self) -> str:
         """The name of the cluster in messages."""
         return self._address or self.of_ours
 
-    def _open(self) -> Any:
+    def _open(self) -> None:
         with self._opened as opened:  # closes again if the rest fails
-            backend = self._join(opened)
-            how = self._stuck, self._give_up, AGAIN_SECONDS
-            watchdog = Watchdog(*how, self._where, self._there)
+            self._join(opened)
+            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
-        return backend
 
     def _close(self) -> None:
-        self._shared = None
         self._opened.close()
 
-    def _join(self, opened: ExitStack) -> Any:
-        """Join or start the cluster; return a backend of joblib. The stack is closed at the end."""
+    def _join(self, opened: ExitStack) -> None:
+        """Join or start the cluster. The stack is closed at the end."""
         raise NotImplementedError
 
     def _there(self) -> set[str]:
         """Return the names of the workers, or of their machines."""
         raise NotImplementedError
 
-    def _stuck(self) -> Any:
-        """Return the object that waits for workers that are gone, or None."""
-        raise NotImplementedError
+    def _stuck(self) -> Round | None:
+        """Return the round if no worker is left."""
+        with suppress(Exception):  # the scheduler may be lost, which ends the search by itself
+            if not self._there():
+                return self._round
+        return None
 
-    def _give_up(self, stuck: Any) -> None:
-        """End the wait of an object."""
-        raise NotImplementedError
+    def _give_up(self, stuck: Round) -> None:
+        why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
+        stuck.fail(WorkersError(f"{self._where}: {why}"))
 
-    def _send(self, work: Any) -> Shared:
-        """Send work to the workers; return a reference to it."""
-        raise NotImplementedError
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """Call a function with each of the arguments; see `Workers.run`.
 
-    def share(self, work: Any) -> Shared:
-        """Send work to the workers, once; return a reference to it."""
-        if self._shared is None or self._shared[0] is not work:
-            self._shared = work, self._send(work)
-        return self._shared[1]
+        Raises
+        ------
+        WorkersError
+            If the scheduler is lost, or no worker is left and none has joined for `AGAIN_SECONDS`.
+        InputError
+            If a worker lacks this version of this package.
+        """
+        return self._of_our_version(super().run(function, arguments))
+
+    def _of_our_version(self, results: Generator[bytes]) -> Generator[Any]:
+        try:
+            for result in results:
+                yield pickle.loads(result)
+        except self.deaths:
+            self._shared = None  # the work may be lost, too
+            raise
+        except self.unloadable as error:
+            raise InputError(f"{self._where}: {cannot_load(error)}") from error
 
     def flight_seconds(self) -> float:
         """Return the seconds that a call of nothing takes; 0 on this machine."""
@@ -334,11 +351,6 @@ class ClusterWorkers(Workers):
                 list(self.run(int, iter([()])))
                 seconds = min(seconds, time.perf_counter() - begin)
         return seconds
-
-    def _nobody_left(self) -> WorkersError:
-        """Return the error for a cluster that has lost its workers."""
-        why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
-        return WorkersError(f"{self._where}: {why}")
 
 
 @contextmanager

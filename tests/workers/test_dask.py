@@ -171,10 +171,7 @@ def test_a_worker_that_never_got_the_problem_does_not_fail_a_search_that_is_over
 
 
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
-    """With one worker joblib would search in this process, and the row would kill that.
-
-    Dask would not begin a worker again that is not back so long after it died.
-    """
+    """Dask would not begin a worker again that is not back so long after it died."""
     module = pytest.importorskip("batchsolve.workers.dask")
     monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
     lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}

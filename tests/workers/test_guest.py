@@ -240,16 +240,17 @@ def test_the_c_library_is_told_to_keep_memory_only_in_workers_and_commands():
 INTERRUPTED = """
 import signal
 import batchsolve as bs
-from batchsolve.workers.private import Parallel
+from batchsolve.workers.rounds import Round
 
-await_result = Parallel.await_result
+results = Round.results
 
 def interrupted(self):
-    await_result(self)
-    if self._jobs:  # results that are never taken
-        signal.raise_signal(signal.SIGINT)
+    for result in results(self):
+        yield result
+        if not self._found.empty():  # results that are never taken
+            signal.raise_signal(signal.SIGINT)
 
-Parallel.await_result = interrupted
+Round.results = interrupted
 bs.count("queens:11", engine="dlx", backend="loky", jobs=2)
 """
 

@@ -36,7 +36,7 @@ class TestRay(OfClusters):
 
 
 def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, tmp_path):
-    """Ray has it raise SystemExit, which joblib would hand to this process."""
+    """Ray has it raise SystemExit, which would be the result of the call."""
     once = Failing([13], "terminate", once=str(tmp_path / "terminated"))
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(once), tasks())) == right()
