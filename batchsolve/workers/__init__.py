@@ -176,8 +176,8 @@ class Pool:
 
     Notes
     -----
-    Use it as a context manager. `start` hands out tasks at once if the backend can, so that the
-    caller can do other work before it asks for the results.
+    Use it as a context manager. `start` hands out tasks at once, so that the caller can do other
+    work before it asks for the results.
     """
 
     def __init__(
@@ -218,10 +218,7 @@ class Pool:
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self.workers.share(work))
-        try:
-            self._running = self.workers.run(do, self._ticketed(tasks, out))
-        except self.workers.deaths as death:  # of workers that were idle until then
-            self._running = _raising(death)
+        self._running = self.workers.run(do, self._ticketed(tasks, out))
         return self._running
 
     def _ticketed(self, tasks: Iterable[Numbered], out: _Out) -> Iterator[tuple[int, Any]]:
@@ -260,11 +257,6 @@ class Pool:
             seen_dying.update(number for number, _ in again)
             out.clear()
             running = self._dispatch(work, chain(again, fresh), out)
-
-
-def _raising(error: BaseException) -> Generator[Done | Lost]:
-    raise error
-    yield  # makes this function a generator
 
 
 def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:

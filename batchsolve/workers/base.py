@@ -65,11 +65,6 @@ def say_that_ports_are_open(where: str, how: str) -> None:
     )
 
 
-def say_that_we_wait(where: str, seconds: float) -> None:
-    """Warn that the search stands still until workers join."""
-    LOG.warning("%s: too few workers; waiting up to %g s for others to join", where, seconds)
-
-
 class Workers:
     """Workers of one backend.
 
@@ -131,6 +126,11 @@ class Workers:
     def _close(self) -> None:
         """Stop what `_open` has started."""
 
+    @property
+    def _most_out(self) -> int:
+        """The number of calls that may be out at once."""
+        return TASKS_OUT * self.jobs
+
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Hand out a call."""
         raise NotImplementedError
@@ -166,8 +166,8 @@ class Workers:
     ) -> Generator[Any]:
         """Call a function with each of the arguments; yield its results, in any order.
 
-        The first calls are handed out at once if the backend can. More arguments are drawn as
-        workers become free, in any thread but one at a time.
+        The first calls are handed out at once. More arguments are drawn as workers become free, in
+        any thread but one at a time.
 
         Raises
         ------
@@ -175,8 +175,7 @@ class Workers:
             If a worker died, and the backend could not make up for it.
         """
         self._end_round()
-        most_out = TASKS_OUT * self.jobs
-        self._round = Round(self._submit, self._cancel, most_out, function, arguments)
+        self._round = Round(self._submit, self._cancel, self._most_out, function, arguments)
         return self._round.results()
 
 
@@ -258,7 +257,8 @@ class Watchdog:
             self._say_who_is_lost()
             stuck = self._stuck()
             if self._where and stuck is not None and before is None:
-                say_that_we_wait(self._where, self._grace)
+                wait = "%s: too few workers; waiting up to %g s for others to join"
+                LOG.warning(wait, self._where, self._grace)
             if stuck is None or stuck is not before:
                 before, since = stuck, time.monotonic()
             elif time.monotonic() - since >= self._grace:

@@ -13,7 +13,6 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, cached_property
-from inspect import currentframe
 from itertools import count
 from pathlib import Path
 from pydoc import locate
@@ -165,11 +164,7 @@ class DaskWorkers(ClusterWorkers):
     ) -> Generator[Any]:
         """Call a function with each of the arguments; see `ClusterWorkers.run`."""
         self._check_scheduler()
-        try:
-            return super().run(function, arguments)
-        except (OSError, RuntimeError):  # the first calls are handed out here
-            self._check_scheduler()
-            raise
+        return super().run(function, arguments)
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         how = batchsolve.__version__, self._address is None, function, pickle.dumps(arguments)
@@ -186,10 +181,8 @@ class DaskWorkers(ClusterWorkers):
 
     def _check_scheduler(self) -> None:
         """Raise `WorkersError` if the scheduler is lost; one that was started again has no work."""
-        if (
-            self._client.status != "running"
-            or self._client.scheduler_info()["id"] != self._scheduler
-        ):
+        is_connected = self._client.status == "running"
+        if not (is_connected and self._client.scheduler_info()["id"] == self._scheduler):
             raise self._lost()
 
     def _lost(self) -> WorkersError:
@@ -280,12 +273,8 @@ def check_main() -> None:
 
 def _is_imported_by_a_worker() -> bool:
     """Return True if this is called while a worker process imports the script."""
-    frame = currentframe()
-    while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"] == "__mp_main__":
-            return True
-        frame = frame.f_back
-    return False
+    imported = sys.modules["__mp_main__"]  # until then; as a rule it is the same as `__main__`
+    return imported.__name__ == "__mp_main__" and imported is not sys.modules["__main__"]
 
 
 @contextmanager

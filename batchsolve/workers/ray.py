@@ -103,6 +103,11 @@ class RayWorkers(ClusterWorkers):
         self.jobs = min(self.jobs, _cpus()) or self.jobs
         return _machines()
 
+    @property
+    def _most_out(self) -> int:
+        # so many calls run at once, unless the cluster has fewer CPUs
+        return super()._most_out if self.jobs == _cpus() else self.jobs
+
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         # The worker checks the version before it loads ours; and in results as they are, Ray
         # makes arrays read-only, into which the rows of a block are added up.

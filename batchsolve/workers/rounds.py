@@ -13,8 +13,8 @@ from typing import Any
 class Round:
     """Calls that are handed out as workers become free, until a draw finds none.
 
-    The first are handed out at once; then a thread hands out one for each that has ended, because
-    the caller may be busy with a result.
+    A thread hands out the first calls at once, and then one for each that has ended, because the
+    caller may be busy with a result.
 
     Parameters
     ----------
@@ -43,8 +43,7 @@ class Round:
         # both end with None: calls as they end, and those whose results are to be taken
         self._ended: SimpleQueue[Future[Any] | None] = SimpleQueue()
         self._found: SimpleQueue[Future[Any] | None] = SimpleQueue()
-        self._hand_out(most_out)
-        self._thread = threading.Thread(target=self._go_on, daemon=True)
+        self._thread = threading.Thread(target=self._go_on, args=[most_out], daemon=True)
         self._thread.start()
 
     def _hand_out(self, n: int) -> bool:
@@ -57,9 +56,10 @@ class Round:
             drawn = True
         return drawn
 
-    def _go_on(self) -> None:
+    def _go_on(self, most_out: int) -> None:
         has_more = True
         try:
+            self._hand_out(most_out)
             while self._out and (future := self._ended.get()) is not None:
                 self._out.discard(future)
                 self._found.put(future)

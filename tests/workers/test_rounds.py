@@ -39,7 +39,7 @@ def numbered(*numbers):
 
 def test_a_call_is_handed_out_when_another_has_ended():
     calls = Calls(numbered(1, 2, 3, 4))
-    assert sorted(calls.out) == [1, 2]  # at once
+    calls.wait_for([1, 2])
     calls.answer(2)
     calls.wait_for([1, 3])  # though no result was asked for
     calls.answer(3)
@@ -55,7 +55,7 @@ def test_arguments_are_asked_until_a_draw_finds_none():
     waiting = numbered(1, 2)
     arguments = iter(lambda: waiting.pop(0) if waiting else None, None)
     calls = Calls(arguments, most_out=4)
-    assert sorted(calls.out) == [1, 2]
+    calls.wait_for([1, 2])
     for number in (1, 2):
         calls.answer(number)
     assert list(calls.results) == [1, 2]
@@ -63,6 +63,7 @@ def test_arguments_are_asked_until_a_draw_finds_none():
 
 def test_the_first_error_is_raised_and_the_rest_is_cancelled():
     calls = Calls(numbered(1, 2, 3))
+    calls.wait_for([1, 2])
     calls.answer(1)
     calls.wait_for([2, 3])
     calls.out[2].set_exception(bs.WorkersError("dead"))
@@ -78,6 +79,7 @@ def test_an_error_of_a_draw_is_raised_after_the_results():
         raise bs.InputError("the file ends in the middle")
 
     calls = Calls(arguments())
+    calls.wait_for([1, 2])
     calls.answer(1)
     assert next(calls.results) == 1
     with pytest.raises(bs.InputError, match="ends in the middle"):
@@ -88,6 +90,7 @@ def test_an_error_of_a_draw_is_raised_after_the_results():
 def test_a_round_that_was_given_up_takes_no_more():
     """Also if its results were never asked for."""
     calls = Calls(numbered(1, 2, 3))
+    calls.wait_for([1, 2])
     calls.round.close()
     assert set(calls.cancelled) == set(calls.out.values())
     calls.answer(1)
@@ -99,6 +102,7 @@ def test_a_round_that_was_given_up_takes_no_more():
 
 def test_results_that_have_arrived_precede_a_failure_of_all():
     calls = Calls(numbered(1, 2, 3))
+    calls.wait_for([1, 2])
     calls.answer(1)
     calls.wait_for([2, 3])
     calls.round.fail(bs.WorkersError("no worker is left"))
