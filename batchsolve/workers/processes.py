@@ -53,6 +53,11 @@ class Processes(Workers):
         self._executor = _idle.pop((os.getpid(), self.jobs), None)
         self._watchdog = Watchdog(self._stuck, end_wait, GRACE_SECONDS)
 
+    @property
+    def _are_none(self) -> bool:
+        """True if this process makes the calls; a daemonic one may not have children."""
+        return self.jobs == 1 or current_process().daemon
+
     def _stuck(self) -> Executor | None:
         """Return the executor if it waits for the dead."""
         executor = self._executor
@@ -68,6 +73,8 @@ class Processes(Workers):
 
     def _send(self, work: Any) -> Shared:
         """Write work to a file, which workers map into their memory."""
+        if self._are_none:
+            return super()._send(work)
         number, path = tempfile.mkstemp(prefix="batchsolve-")
         self._files.append(path)
         buffers: list[pickle.PickleBuffer] = []
@@ -86,7 +93,7 @@ class Processes(Workers):
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
         """See `Workers.run`."""
-        if self.jobs == 1 or current_process().daemon:  # which may not have children
+        if self._are_none:
             return (function(*each) for each in arguments)
         with keeping_ctrl_c():
             return super().run(function, arguments)

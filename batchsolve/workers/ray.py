@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -37,9 +36,6 @@ from batchsolve.workers.private import asks_for_a_token
 
 CONNECT_SECONDS = 5
 HEAD_SECONDS = 30  # for a lost head to answer; after 60 s Ray would end this process
-LOOK_SECONDS = 0.1
-END_SECONDS = 5  # for a thread to end after its pool's workers were killed
-TERM_SECONDS = 30  # to end after SIGTERM; Ray tries for 60 s to reach a head that is gone
 DEATHS_FORGIVEN = 1  # of workers, before Ray gives up their task
 
 
@@ -77,7 +73,6 @@ class RayWorkers(ClusterWorkers):
         self._wanted = jobs
 
     def _join(self, opened: ExitStack) -> None:
-        opened.enter_context(_ending_after_sigterm())
         if not ray.is_initialized():
             with _keeping_sigterm():
                 self._connect()
@@ -85,10 +80,10 @@ class RayWorkers(ClusterWorkers):
         if not asks_for_a_token():
             where = self._address or "Ray, which listens on all addresses of this machine"
             say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
-        cpus = _cpus()
-        if cpus < (self._wanted or 1):
-            raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
-        self.jobs = self._wanted or cpus
+        self._cpus = sum(_machines().values())
+        if self._cpus < (self._wanted or 1):
+            raise InputError(f"the Ray cluster has {self._cpus} CPUs, not {self._wanted or 1}")
+        self.jobs = self._wanted or self._cpus
         self._head = ray.get_runtime_context().gcs_address.rpartition(":")
 
     def _there(self) -> set[str]:
@@ -100,13 +95,15 @@ class RayWorkers(ClusterWorkers):
             if self._round is not None:  # Ray would wait for its head, and end the process
                 self._round.fail(WorkersError(f"{self._where}: the head is lost; start it again"))
             raise
-        self.jobs = min(self.jobs, _cpus()) or self.jobs
-        return _machines()
+        machines = _machines()
+        self._cpus = sum(machines.values())
+        self.jobs = min(self.jobs, self._cpus) or self.jobs
+        return set(machines)
 
     @property
     def _most_out(self) -> int:
         # so many calls run at once, unless the cluster has fewer CPUs
-        return super()._most_out if self.jobs == _cpus() else self.jobs
+        return super()._most_out if self.jobs == self._cpus else self.jobs
 
     def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         # The worker checks the version before it loads ours; and in results as they are, Ray
@@ -143,18 +140,13 @@ class RayWorkers(ClusterWorkers):
             ) from error
 
 
-def _machines() -> set[str]:
-    """Return the addresses of the machines with workers that the cluster still has."""
+def _machines() -> dict[str, int]:
+    """Return the CPUs of the machines that the cluster still has, by their addresses."""
     return {
-        f"{node['NodeManagerAddress']} (node {node['NodeID'][:8]})"
+        f"{node['NodeManagerAddress']} (node {node['NodeID'][:8]})": int(node["Resources"]["CPU"])
         for node in ray.nodes()
         if node["Alive"] and node["Resources"].get("CPU")
     }
-
-
-def _cpus() -> int:
-    """Return the number of CPUs of the machines that the cluster still has."""
-    return int(ray.cluster_resources().get("CPU", 0))
 
 
 @contextmanager
@@ -175,42 +167,6 @@ def _keeping_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-@contextmanager
-def _ending_after_sigterm(seconds: float = TERM_SECONDS) -> Iterator[None]:
-    """End this process some time after SIGTERM, if it has not ended by then.
-
-    Python handles a signal between two of its own instructions. Ray's head may have been terminated
-    too; then Ray stays in compiled code while it tries to reach the head, and ends the process with
-    code 1.
-    """
-    if threading.current_thread() is not threading.main_thread():  # only it handles signals
-        yield
-        return
-    heard, tells = socket.socketpair()
-    tells.setblocking(False)
-
-    def watch() -> None:
-        while signum := heard.recv(1):
-            if signum[0] == signal.SIGTERM and signal.getsignal(signal.SIGTERM) != signal.SIG_IGN:
-                if not over.wait(seconds):
-                    print("\nbatchsolve: terminated", file=sys.stderr, flush=True)
-                    os._exit(128 + signal.SIGTERM)
-                return
-
-    over = threading.Event()
-    before = signal.set_wakeup_fd(tells.fileno(), warn_on_full_buffer=False)
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        over.set()
-        tells.close()  # ends the watcher
-        watcher.join()
-        heard.close()
-
-
 @cache
 def _settle_in(version: str) -> None:
     """Prepare this worker, a process of our pool: SIGTERM ends it at once, and others do its task.
@@ -220,8 +176,8 @@ def _settle_in(version: str) -> None:
     WrongVersionError
         If it has another version of this package than the process that asks.
 
-    Ray's own handler raises `SystemExit`. joblib would take that for the result of the call, and
-    raise it in the process that waits for it.
+    Ray's own handler raises `SystemExit`, which would be the result of the call, and be raised in
+    the process that waits for it.
     """
     check_version(version, batchsolve.__version__, socket.gethostname())
     keep_memory()
