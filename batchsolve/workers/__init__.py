@@ -1,10 +1,11 @@
 """Workers, and the pool that runs tasks on them and survives tasks that raise or kill their worker.
 
 A `Work` defines how a worker does a task; the pool does not look into it. Tasks are drawn as
-workers become free. If no task is ready, the iterator of tasks stops, rather than wait for results,
-and the round ends with the tasks that are out.
+workers become free. joblib draws them under a lock that it also needs to hand back results, so an
+iterator of tasks that waits for results would deadlock. If no task is ready, it stops instead, and
+the round ends with the tasks that are out.
 
-Only this package imports joblib, for loky.
+Only this package imports joblib.
 """
 
 from __future__ import annotations
@@ -176,8 +177,8 @@ class Pool:
 
     Notes
     -----
-    Use it as a context manager. `start` hands out tasks at once, so that the caller can do other
-    work before it asks for the results.
+    Use it as a context manager. `start` hands out tasks at once if the backend can, so that the
+    caller can do other work before it asks for the results.
     """
 
     def __init__(
@@ -218,7 +219,10 @@ class Pool:
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self.workers.share(work))
-        self._running = self.workers.run(do, self._ticketed(tasks, out))
+        try:
+            self._running = self.workers.run(do, self._ticketed(tasks, out))
+        except self.workers.deaths as death:  # of workers that were idle until then
+            self._running = _raising(death)
         return self._running
 
     def _ticketed(self, tasks: Iterable[Numbered], out: _Out) -> Iterator[tuple[int, Any]]:
@@ -237,26 +241,37 @@ class Pool:
         """Yield results; send tasks that were out when a worker died again, but only once."""
         seen_dying: set[int] = set()
         while True:
+            has_died = False
             try:
                 for result in running:
                     if result.number not in out:
-                        continue  # a second answer to it
+                        continue  # joblib may hand over a result of an abandoned round
                     result.number, result.task = out.pop(result.number)
                     yield result
-                break
-            except self.workers.deaths:  # send the rest again
-                again: list[Numbered] = []
+            except self.workers.deaths:
+                has_died = True
             except GeneratorExit:
                 self._running.close()  # drops its tasks
                 raise
+            if not out and not has_died:
+                break
+            # send the rest again; without a death, joblib took a result of an abandoned round for
+            # one of theirs
+            again = []
             for number, task in out.values():
-                if number in seen_dying:
+                if number in seen_dying and has_died:
                     yield Lost(number, task, KILLED, died=True)
                 else:
                     again.append((number, task))
-            seen_dying.update(number for number, _ in again)
+            if has_died:
+                seen_dying.update(number for number, _ in again)
             out.clear()
             running = self._dispatch(work, chain(again, fresh), out)
+
+
+def _raising(error: BaseException) -> Generator[Done | Lost]:
+    raise error
+    yield  # makes this function a generator
 
 
 def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:

@@ -1,4 +1,4 @@
-"""The base classes of workers, and what several backends need.
+"""The base class of workers, which joblib hands calls to, and what several backends need.
 
 A backend declares what it can; the pool asks for that and never for a name.
 """
@@ -14,15 +14,15 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, Future
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
+from itertools import starmap
 from math import ceil
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from batchsolve.errors import InputError, WorkersError, warn_once
-from batchsolve.workers.rounds import Round
 
 LOG = logging.getLogger("batchsolve")
 RESULT_SECONDS = 0.0003  # to hand out a task and collect its result; measured: 0.07 to 0.2 ms
@@ -66,7 +66,7 @@ def say_that_ports_are_open(where: str, how: str) -> None:
 
 
 class Workers:
-    """Workers of one backend.
+    """Workers of one backend of joblib, or of none: threads do without it.
 
     Parameters
     ----------
@@ -105,22 +105,29 @@ class Workers:
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         self.jobs: int = jobs or n_cores()
         self._address = address
-        self._round: Round | None = None  # the last
-        self._shared: tuple[Any, Shared] | None = None  # the last work, and a reference to it
+        self._parallel: Any = None
 
     def __enter__(self) -> Workers:
-        self._open()
+        from batchsolve.workers.private import Parallel  # joblib, which few problems need
+
+        backend = self._open()
+        self._parallel = Parallel(
+            n_jobs=self.jobs,
+            backend=backend,
+            return_as="generator_unordered",
+            batch_size=1,
+        )
+        self._parallel.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
         try:
-            self._end_round()
+            self._parallel.__exit__(*error)
         finally:
-            self._shared = None
             self._close()
 
-    def _open(self) -> None:
-        """Start or find workers."""
+    def _open(self) -> Any:
+        """Start or find workers; return a backend of joblib."""
         raise NotImplementedError
 
     def _close(self) -> None:
@@ -131,26 +138,8 @@ class Workers:
         """The number of calls that may be out at once."""
         return TASKS_OUT * self.jobs
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Hand out a call."""
-        raise NotImplementedError
-
-    def _cancel(self, calls: list[Future[Any]]) -> None:
-        """Cancel calls."""
-        raise NotImplementedError
-
-    def _end_round(self) -> None:
-        if self._round is not None:
-            self._round.close()
-
     def share(self, work: Any) -> Shared:
-        """Send work to the workers, once; return a reference to it."""
-        if self._shared is None or self._shared[0] is not work:
-            self._shared = work, self._send(work)
-        return self._shared[1]
-
-    def _send(self, work: Any) -> Shared:
-        """Send work to the workers; return a reference to it. Threads of this process have it."""
+        """Send work to the workers, once; return a reference to it. Here it goes with each task."""
         return partial(itself, work)
 
     def scheduler_seconds(self) -> float:
@@ -166,17 +155,28 @@ class Workers:
     ) -> Generator[Any]:
         """Call a function with each of the arguments; yield its results, in any order.
 
-        The first calls are handed out at once. More arguments are drawn as workers become free, in
-        any thread but one at a time.
+        The first calls are handed out at once if the backend can. More arguments are drawn as
+        workers become free, in any thread but one at a time.
 
         Raises
         ------
         One of `deaths`
             If a worker died, and the backend could not make up for it.
         """
-        self._end_round()
-        self._round = Round(self._submit, self._cancel, self._most_out, function, arguments)
-        return self._round.results()
+        from joblib import delayed
+
+        self._parallel.forget()
+        self._parallel.n_jobs, self._parallel.pre_dispatch = self.jobs, self._most_out
+        # unlike a generator, `starmap` can be asked again after it had nothing
+        calls = starmap(delayed(function), arguments)
+        return self._as_they_come(self._parallel(calls))
+
+    def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
+        with closing(running):
+            self._parallel.await_result()
+            for result in running:
+                yield result
+                self._parallel.await_result()
 
 
 class WrongVersionError(ImportError):
@@ -270,16 +270,25 @@ class ClusterWorkers(Workers):
     """Workers of a cluster, which is joined, or started on this machine.
 
     A watchdog ends the search if the cluster lacks workers for `AGAIN_SECONDS`.
+
+    Attributes
+    ----------
+    of_ours : str
+        The name of a cluster of this machine, in messages.
+    unloadable : tuple of exception types
+        Exceptions that `run` raises when workers cannot load a call.
     """
 
     joins_clusters = True
     sees_files = False
-    of_ours = ""  # the name of a cluster of this machine, in messages
-    unloadable: tuple[type[Exception], ...] = (ImportError, AttributeError)  # not of a call itself
+    of_ours = ""
+    unloadable: tuple[type[Exception], ...] = (ImportError, AttributeError)
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self._opened = ExitStack()
+        self._backend: Any = None
+        self._shared: tuple[Any, Shared] | None = None
         self._calls: WeakKeyDictionary[Future[Any], Any] = WeakKeyDictionary()  # the cluster's own
 
     @property
@@ -287,34 +296,62 @@ class ClusterWorkers(Workers):
         """The name of the cluster in messages."""
         return self._address or self.of_ours
 
-    def _open(self) -> None:
+    def _open(self) -> Any:
+        from batchsolve.workers.private import FutureBackend
+
         with self._opened as opened:  # closes again if the rest fails
             self._join(opened)
+            self._backend = FutureBackend(self._submit, self._cancel)
             watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
+        return self._backend
 
     def _close(self) -> None:
+        self._shared = None
         self._opened.close()
 
     def _join(self, opened: ExitStack) -> None:
         """Join or start the cluster. The stack is closed at the end."""
         raise NotImplementedError
 
+    def _submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """Hand out a call."""
+        raise NotImplementedError
+
+    def _cancel(self, calls: list[Future[Any]]) -> None:
+        """Cancel calls."""
+        raise NotImplementedError
+
     def _there(self) -> set[str]:
         """Return the names of the workers, or of their machines."""
         raise NotImplementedError
 
-    def _stuck(self) -> Round | None:
-        """Return the round if no worker is left."""
+    def _send(self, work: Any) -> Shared:
+        """Send work to the workers; return a reference to it."""
+        raise NotImplementedError
+
+    @property
+    def _caller(self) -> Callable[[Callable[..., Any], bytes], bytes]:
+        """A function that workers call with a function and its pickled arguments."""
+        raise NotImplementedError
+
+    def _stuck(self) -> Any:
+        """Return the backend if no worker is left."""
         with suppress(Exception):  # the scheduler may be lost, which ends the search by itself
             if not self._there():
-                return self._round
+                return self._backend
         return None
 
-    def _give_up(self, stuck: Round) -> None:
+    def _give_up(self, stuck: Any) -> None:
         why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
         stuck.fail(WorkersError(f"{self._where}: {why}"))
+
+    def share(self, work: Any) -> Shared:
+        """Send work to the workers, once; return a reference to it."""
+        if self._shared is None or self._shared[0] is not work:
+            self._shared = work, self._send(work)
+        return self._shared[1]
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
@@ -328,7 +365,13 @@ class ClusterWorkers(Workers):
         InputError
             If a worker lacks this version of this package.
         """
-        return self._of_our_version(super().run(function, arguments))
+
+        def pickled(values: tuple[Any, ...]) -> tuple[Any, ...]:
+            # The worker checks the version before it loads ours; and in results as they are, Ray
+            # makes arrays read-only, into which the rows of a block are added up.
+            return function, pickle.dumps(values)
+
+        return self._of_our_version(super().run(self._caller, map(pickled, arguments)))
 
     def _of_our_version(self, results: Generator[bytes]) -> Generator[Any]:
         try:

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, existing or started on this machine."""
+"""Workers of a Dask cluster, existing or started on this machine, through joblib."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import count
 from pathlib import Path
 from pydoc import locate
@@ -74,13 +74,15 @@ def _settle_in(version: str, is_ours: bool) -> None:
         keep_memory()
 
 
-def _call(
-    packed: _Packed, version: str, is_ours: bool, function: Callable[..., Any], values: bytes
-) -> bytes:
+def _call(version: str, is_ours: bool, function: Callable[..., Any], values: bytes) -> bytes:
     _settle_in(version, is_ours)
+    return pickle.dumps(function(*pickle.loads(values)))
+
+
+def _with_work(packed: _Packed, call: Callable[[], Any]) -> Any:
     _of_this_thread.packed = packed
     try:
-        return pickle.dumps(function(*pickle.loads(values)))
+        return call()
     finally:
         del _of_this_thread.packed
 
@@ -166,13 +168,16 @@ class DaskWorkers(ClusterWorkers):
         self._check_scheduler()
         return super().run(function, arguments)
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        how = batchsolve.__version__, self._address is None, function, pickle.dumps(arguments)
+    @property
+    def _caller(self) -> Callable[[Callable[..., Any], bytes], bytes]:
+        return partial(_call, batchsolve.__version__, self._address is None)
+
+    def _submit(self, call: Callable[[], Any]) -> Future[Any]:
         key = self._group, next(self._numbers)
-        call = self._client.submit(_call, self._packed, *how, key=key)
-        result = self._client.gather(call, asynchronous=True)
+        task = self._client.submit(_with_work, self._packed, call, key=key)
+        result = self._client.gather(task, asynchronous=True)
         future = asyncio.run_coroutine_threadsafe(result, self._client.loop.asyncio_loop)
-        self._calls[future] = call
+        self._calls[future] = task
         return future
 
     def _cancel(self, calls: list[Future[Any]]) -> None:

@@ -9,55 +9,189 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 import weakref
+from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from multiprocessing import util
 from multiprocessing.connection import wait
+from queue import SimpleQueue
 from typing import Any
 
-from joblib.externals.loky import ProcessPoolExecutor
+import joblib
+import joblib.executor
+from joblib.externals.loky import reusable_executor
+from joblib.parallel import LokyBackend, ParallelBackendBase
 
+LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
+END_SECONDS = 5  # for a thread to end, which may be drawing a call
 BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
 
 
-BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
+class Parallel(joblib.Parallel):
+    """joblib's `Parallel`, but it notes at once that a call has ended, and warns of nothing.
 
+    joblib itself looks for results only every 10 ms, and no option turns off its warning of
+    abandoned calls, as after Ctrl-C.
+    """
 
-class Executor(ProcessPoolExecutor):
-    """An executor of loky, which joblib brings along; it ends at exit."""
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.ended = threading.Lock()  # free if a call has ended since it was last taken
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        util.Finalize(self, end_at_exit, [weakref.ref(self)], exitpriority=BEFORE_QUEUES)
+    def print_progress(self) -> None:
+        """Note that a call has ended; joblib calls this then, in one thread at a time."""
+        if self.ended.locked():
+            self.ended.release()
 
-    def kill_workers(self) -> None:
-        """Kill the workers; loky notices."""
-        for process in list(self._processes.values()):
-            with suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
+    def _warn_exit_early(self) -> None:
+        pass
 
-    def kill(self) -> None:
-        """Kill the workers; all calls fail.
+    def forget(self) -> None:
+        """Forget the results of an abandoned round, because joblib would fail on them.
 
-        loky's own way fails in its thread if a call is handed out at the same time.
+        Those that have arrived since are among the jobs; without an id, those that still arrive are
+        ignored.
         """
-        self.kill_workers()
-        self.shutdown()
+        with self._lock:
+            self._call_id = None
+            self._jobs.clear()
+
+    def await_result(self) -> None:
+        """Wait until a result arrives, or no more can."""
+        while self.is_awaited():
+            if self.n_dispatched_tasks - self.n_completed_tasks > self.n_jobs:
+                time.sleep(LOOK_SECONDS)  # more calls wait, and workers are faster undisturbed
+            else:
+                self.ended.acquire(timeout=LOOK_SECONDS)
+
+    def is_awaited(self) -> bool:
+        """Return True if no result has arrived, but one still can."""
+        with self._lock:
+            return not (self._jobs or self._aborting) and (
+                self.n_completed_tasks < self.n_dispatched_tasks
+            )
 
 
-def end_at_exit(reference: weakref.ref[Executor]) -> None:
+class FutureBackend(ParallelBackendBase):
+    """joblib's backend over calls that are handed out as futures.
+
+    Parameters
+    ----------
+    submit : callable
+        Hands out a call; returns its future.
+    cancel : callable
+        Takes the futures of calls whose results are no longer wanted.
+    """
+
+    supports_retrieve_callback = supports_return_generator = True
+
+    def __init__(
+        self,
+        submit: Callable[[Callable[[], Any]], Future[Any]],
+        cancel: Callable[[list[Future[Any]]], None],
+    ) -> None:
+        super().__init__()
+        self._submit, self._cancel = submit, cancel
+        self._out: dict[Future[Any], Callable[[Future[Any]], None]] = {}
+        # A thread of ours tells joblib of calls that have ended, which then draws and hands out
+        # the next: threads of Dask and Ray, in which calls end, must not wait for that.
+        self._ended: SimpleQueue[Future[Any] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread.start()
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """Return the number of workers, but at least 2: with 1, joblib would call by itself."""
+        return max(2, n_jobs)
+
+    def submit(self, func: Any, callback: Any = None) -> Future[Any]:
+        """Hand out a call; joblib takes its result, or its error, from the callback."""
+        future = self._submit(func)
+        self._out[future] = callback
+        future.add_done_callback(self._ended.put)
+        return future
+
+    def _tell(self) -> None:
+        while (future := self._ended.get()) is not None:
+            if callback := self._out.pop(future, None):
+                callback(future)
+
+    def retrieve_result_callback(self, out: Future[Any]) -> Any:
+        """Return the result of a call that has ended, or raise its error."""
+        return out.result()
+
+    def fail(self, error: Exception) -> None:
+        """Have joblib raise an error for all calls that are out."""
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        for callback in list(self._out.values()):
+            callback(failed)
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """Cancel the calls that are out, so that they do not delay the next ones."""
+        out, self._out = list(self._out), {}
+        self._cancel(out)
+
+    def terminate(self) -> None:
+        """End the thread."""
+        self._ended.put(None)
+        self._thread.join(END_SECONDS)
+
+
+KEPT = (  # where joblib keeps its one executor, and the arguments that it was made with
+    (reusable_executor, "_executor"),
+    (reusable_executor, "_executor_kwargs"),
+    (joblib.executor, "_executor_args"),
+)
+ours: dict[str, Any] = {}  # the same values of our executor, by name
+
+
+class OwnLokyBackend(LokyBackend):
+    """joblib's backend of loky, but with an executor of its own; the user's stays as it is.
+
+    If ours replaced it, a `Parallel` that the user still has in use would hand its calls to our
+    workers, or wait for ever.
+    """
+
+    _workers: Any = None
+
+    @property
+    def executor(self) -> Any:
+        """The executor; None if it has not started."""
+        return self._workers
+
+    def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
+        """Start workers, or reuse those of the last call."""
+        with reusable_executor._executor_lock:
+            before = ours.get("_executor")
+            exchange()
+            try:
+                width: int = super().configure(n_jobs, parallel, **options)
+            finally:
+                exchange()
+        if self._workers is not before:
+            executor = weakref.ref(self._workers)
+            util.Finalize(self._workers, end_with_us, [executor], exitpriority=BEFORE_QUEUES)
+        return width
+
+
+def end_with_us(reference: weakref.ref[Any]) -> None:
     """End workers; a process that `multiprocessing` has started would wait for them for ever.
 
     loky ends them too, but only after that wait.
     """
     executor = reference()
     if executor is not None:
-        executor.kill()
+        executor.terminate(kill_workers=True)
 
 
-def is_broken(executor: Any) -> bool:
-    """Return True if an executor takes no more calls."""
-    return executor._flags.broken is not None or executor._flags.shutdown
+def exchange() -> None:
+    """Swap our executor and the one that joblib keeps."""
+    for module, name in KEPT:
+        own, ours[name] = ours.get(name), getattr(module, name)
+        setattr(module, name, own)
 
 
 def waits_for_the_dead(executor: Any) -> bool:
@@ -77,7 +211,9 @@ def waits_for_the_dead(executor: Any) -> bool:
 
 def end_wait(executor: Any) -> None:
     """Kill the other workers of loky, and close the ends of pipes that keep threads waiting."""
-    executor.kill_workers()
+    for process in list(executor._processes.values()):
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
     with suppress(OSError, AttributeError):  # an executor that has ended has no queues
         executor._result_queue._writer.close()  # so that the reader finds the end of the pipe
         executor._call_queue._reader.close()  # so that the writer finds a pipe without reader

@@ -1,4 +1,4 @@
-"""Workers of a Ray cluster, existing or started on this machine."""
+"""Workers of a Ray cluster, existing or started on this machine, through joblib."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class RayWorkers(ClusterWorkers):
             host, _, port = self._head
             socket.create_connection((host, int(port)), HEAD_SECONDS).close()
         except OSError:
-            if self._round is not None:  # Ray would wait for its head, and end the process
-                self._round.fail(WorkersError(f"{self._where}: the head is lost; start it again"))
+            # Ray would wait for its head, and end the process
+            self._backend.fail(WorkersError(f"{self._where}: the head is lost; start it again"))
             raise
         machines = _machines()
         self._cpus = sum(machines.values())
@@ -105,13 +105,15 @@ class RayWorkers(ClusterWorkers):
         # so many calls run at once, unless the cluster has fewer CPUs
         return super()._most_out if self.jobs == self._cpus else self.jobs
 
-    def _submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        # The worker checks the version before it loads ours; and in results as they are, Ray
-        # makes arrays read-only, into which the rows of a block are added up.
-        call = _CALL.remote(batchsolve.__version__, function, pickle.dumps(arguments))
-        result: Future[Any] = call.future()
-        self._calls[result] = call
-        return result
+    @property
+    def _caller(self) -> Callable[[Callable[..., Any], bytes], bytes]:
+        return partial(_call, batchsolve.__version__)
+
+    def _submit(self, call: Callable[[], Any]) -> Future[Any]:
+        task = _DO.remote(call)
+        future: Future[Any] = task.future()
+        self._calls[future] = task
+        return future
 
     def _cancel(self, calls: list[Future[Any]]) -> None:
         for each in calls:
@@ -190,5 +192,9 @@ def _call(version: str, function: Callable[..., Any], values: bytes) -> bytes:
     return pickle.dumps(function(*pickle.loads(values)))
 
 
+def _do(call: Callable[[], Any]) -> Any:
+    return call()
+
+
 # Ray restarts a call once if its worker died
-_CALL = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_retries=DEATHS_FORGIVEN)(_call)
+_DO = ray.remote(num_cpus=1, scheduling_strategy="SPREAD", max_retries=DEATHS_FORGIVEN)(_do)

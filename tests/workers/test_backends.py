@@ -53,12 +53,27 @@ def test_an_error_of_the_tasks_themselves_is_raised():
             list(pool.start(work(), some()))
 
 
-def test_a_round_that_was_given_up_does_not_disturb_the_next():
+def test_a_result_of_a_round_that_was_given_up_does_not_disturb_the_next():
+    """It may come in after joblib has forgotten that round, and before the next begins."""
     with Pool(2, "loky") as pool:
-        for _ in range(2):
-            next(running := pool.start(work(), tasks()))
-            running.close()
-            assert by_root(pool.start(work(), tasks())) == right()
+        assert by_root(pool.start(work(), tasks())) == right()
+        parallel = pool.workers._parallel
+        late = []
+        add = parallel._register_new_job
+        parallel._register_new_job = lambda job: (late.append(job), add(job))
+        next(running := pool.start(work(), tasks()))
+        running.close()
+        parallel._jobs.append(late[-1])
+        assert by_root(pool.start(work(), tasks())) == right()
+
+
+def test_a_round_that_ends_too_early_is_completed():
+    """As it does when a result of an earlier one is counted."""
+    with Pool(2, "loky") as pool:
+        running = pool.start(work(), tasks())
+        pool.workers._parallel.n_completed_tasks += 3
+        assert by_root(running) == right()
+        assert by_root(pool.start(work(), tasks())) == right()
 
 
 def test_backends_that_cannot_be_used_are_refused(monkeypatch):

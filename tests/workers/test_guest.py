@@ -240,17 +240,16 @@ def test_the_c_library_is_told_to_keep_memory_only_in_workers_and_commands():
 INTERRUPTED = """
 import signal
 import batchsolve as bs
-from batchsolve.workers.rounds import Round
+from batchsolve.workers.private import Parallel
 
-results = Round.results
+await_result = Parallel.await_result
 
 def interrupted(self):
-    for result in results(self):
-        yield result
-        if not self._found.empty():  # results that are never taken
-            signal.raise_signal(signal.SIGINT)
+    await_result(self)
+    if self._jobs:  # results that are never taken
+        signal.raise_signal(signal.SIGINT)
 
-Round.results = interrupted
+Parallel.await_result = interrupted
 bs.count("queens:11", engine="dlx", backend="loky", jobs=2)
 """
 
