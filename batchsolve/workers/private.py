@@ -94,13 +94,13 @@ class FutureBackend(ParallelBackendBase):
         cancel: Callable[[list[Future[Any]]], None],
     ) -> None:
         super().__init__()
-        self._submit, self._cancel = submit, cancel
-        self._out: dict[Future[Any], Callable[[Future[Any]], None]] = {}
+        self.hand_out, self.give_up = submit, cancel
+        self.out: dict[Future[Any], Callable[[Future[Any]], None]] = {}
         # A thread of ours tells joblib of calls that have ended, which then draws and hands out
         # the next: threads of Dask and Ray, in which calls end, must not wait for that.
-        self._ended: SimpleQueue[Future[Any] | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._tell, daemon=True)
-        self._thread.start()
+        self.ended: SimpleQueue[Future[Any] | None] = SimpleQueue()
+        self.thread = threading.Thread(target=self.tell, daemon=True)
+        self.thread.start()
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         """Return the number of workers, but at least 2: with 1, joblib would call by itself."""
@@ -108,14 +108,19 @@ class FutureBackend(ParallelBackendBase):
 
     def submit(self, func: Any, callback: Any = None) -> Future[Any]:
         """Hand out a call; joblib takes its result, or its error, from the callback."""
-        future = self._submit(func)
-        self._out[future] = callback
-        future.add_done_callback(self._ended.put)
+        try:
+            future = self.hand_out(func)
+        except Exception as error:  # joblib would not hand it over
+            future = Future()
+            future.set_exception(error)
+        self.out[future] = callback
+        future.add_done_callback(self.ended.put)
         return future
 
-    def _tell(self) -> None:
-        while (future := self._ended.get()) is not None:
-            if callback := self._out.pop(future, None):
+    def tell(self) -> None:
+        """Tell joblib of calls that have ended."""
+        while (future := self.ended.get()) is not None:
+            if callback := self.out.pop(future, None):
                 callback(future)
 
     def retrieve_result_callback(self, out: Future[Any]) -> Any:
@@ -126,18 +131,18 @@ class FutureBackend(ParallelBackendBase):
         """Have joblib raise an error for all calls that are out."""
         failed: Future[Any] = Future()
         failed.set_exception(error)
-        for callback in list(self._out.values()):
+        for callback in list(self.out.values()):
             callback(failed)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
         """Cancel the calls that are out, so that they do not delay the next ones."""
-        out, self._out = list(self._out), {}
-        self._cancel(out)
+        out, self.out = list(self.out), {}
+        self.give_up(out)
 
     def terminate(self) -> None:
         """End the thread."""
-        self._ended.put(None)
-        self._thread.join(END_SECONDS)
+        self.ended.put(None)
+        self.thread.join(END_SECONDS)
 
 
 KEPT = (  # where joblib keeps its one executor, and the arguments that it was made with

@@ -102,8 +102,9 @@ class RayWorkers(ClusterWorkers):
 
     @property
     def _most_out(self) -> int:
-        # so many calls run at once, unless the cluster has fewer CPUs
-        return super()._most_out if self.jobs == self._cpus else self.jobs
+        # Ray makes as many calls at once as the cluster has CPUs
+        is_limited = self._wanted is not None and self._wanted < self._cpus
+        return self.jobs if is_limited else super()._most_out
 
     @property
     def _caller(self) -> Callable[[Callable[..., Any], bytes], bytes]:
