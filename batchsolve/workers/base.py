@@ -344,8 +344,11 @@ class ClusterWorkers(Workers):
         return None
 
     def _give_up(self, stuck: Any) -> None:
+        stuck.fail(self._nobody_left())
+
+    def _nobody_left(self) -> WorkersError:
         why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
-        stuck.fail(WorkersError(f"{self._where}: {why}"))
+        return WorkersError(f"{self._where}: {why}")
 
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it."""

@@ -13,11 +13,9 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, cached_property, partial
-from itertools import count
 from pathlib import Path
 from pydoc import locate
 from typing import Any
-from uuid import uuid4
 
 import dask
 import distributed
@@ -25,6 +23,7 @@ from distributed.comm import get_address_host_port, parse_address
 
 import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
+from batchsolve.workers import base
 from batchsolve.workers.base import (
     ClusterWorkers,
     Shared,
@@ -105,9 +104,7 @@ class DaskWorkers(ClusterWorkers):
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
-        self._packed: Any = None
-        # Dask spreads a group of tasks over all workers if few others have to be done before
-        self._group, self._numbers = _new_name(), count()
+        self._packed: Any = None  # the work, among the data of the workers
 
     def _join(self, opened: ExitStack) -> None:
         cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
@@ -173,8 +170,7 @@ class DaskWorkers(ClusterWorkers):
         return partial(_call, batchsolve.__version__, self._address is None)
 
     def _submit(self, call: Callable[[], Any]) -> Future[Any]:
-        key = self._group, next(self._numbers)
-        task = self._client.submit(_with_work, self._packed, call, key=key)
+        task = self._client.submit(_with_work, self._packed, call, pure=False)
         result = self._client.gather(task, asynchronous=True)
         future = asyncio.run_coroutine_threadsafe(result, self._client.loop.asyncio_loop)
         self._calls[future] = task
@@ -205,14 +201,27 @@ class DaskWorkers(ClusterWorkers):
         return width
 
     def _send(self, work: Any) -> Shared:
-        """Send work to the scheduler, which has a worker make it again if all that had it died."""
-        self._group = _new_name()
-        self._packed = self._client.submit(_Packed, pickle.dumps(work), key=_new_name())
+        """Send work to all workers; those that join later get it from them.
+
+        If all that have it die, the calls that need it are cancelled, and it is sent again.
+
+        Raises
+        ------
+        WorkersError
+            If the scheduler is lost, or there is no worker for `AGAIN_SECONDS`.
+        """
+        packed = _Packed(pickle.dumps(work))
+        try:
+            self._packed = self._client.scatter(
+                packed,
+                broadcast=True,  # because Dask hands out few tasks only to workers that have it
+                hash=False,
+                timeout=base.AGAIN_SECONDS,
+            )
+        except OSError as error:
+            self._check_scheduler()
+            raise self._nobody_left() from error
         return _work
-
-
-def _new_name() -> str:
-    return f"batchsolve-{uuid4().hex}"
 
 
 def _check_address(address: str) -> None:

@@ -14,11 +14,9 @@ from contextlib import ExitStack, contextmanager
 from functools import cache, lru_cache, partial
 from typing import Any
 
-# Without this, Ray reports on workers on standard output, which is for data. Ray reads these
-# variables when it is imported.
+# Without this, Ray reports on workers on standard output, which is for data. Ray reads the variable
+# when it is imported.
 os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
-# Without this, a thread that still asks for a result after Ray's shutdown would start Ray again.
-os.environ.setdefault("RAY_ENABLE_AUTO_CONNECT", "0")
 
 import ray
 

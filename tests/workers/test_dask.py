@@ -136,6 +136,21 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
         assert sum(n > 1 for n in answers.values()) > 10, answers
 
 
+class Sleeps:
+    """Work whose tasks are seconds to sleep."""
+
+    def do(self, task):
+        time.sleep(task)
+
+
+def test_few_tasks_are_done_by_all_workers(workers):
+    """Dask prefers workers that have what a task needs, here the work."""
+    with Pool(**workers) as pool:
+        for _ in range(3):
+            done = list(pool.start(Sleeps(), [(0, 0.5), (1, 0.5)]))
+            assert len({each.worker for each in done}) == 2
+
+
 class KillsWhereItIsBrought:
     """Work that kills the first process that unpickles it."""
 
