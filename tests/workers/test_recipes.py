@@ -13,7 +13,7 @@ ASKS_TWICE = "RAY_NUM_REDIS_GET_RETRIES=2"  # and not for 20 s
 
 # what is unpickled where, as the page says
 SENT = {
-    "dask": ["result command", "task scheduler", "task worker", "work worker"],
+    "dask": ["result command", "task worker", "work worker"],
     "ray": ["result command", "task worker", "work worker"],
 }
 
