@@ -26,6 +26,7 @@ struct Cages {
     GrowingLists<Cell> cells;
     Matrix<std::int64_t> sets_of{0, 2};
 
+    auto parts() { return std::tie(cages_of, cells, sets_of); }
     std::size_t size() const { return cells.size(); }
 };
 
