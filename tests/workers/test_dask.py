@@ -175,16 +175,6 @@ def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(worke
     assert (tmp_path / "killed").exists()
 
 
-def test_a_worker_that_never_got_the_problem_does_not_fail_a_search_that_is_over(workers):
-    def forget(dask_worker):
-        for name in [name for name in dask_worker.plugins if name.startswith("batchsolve")]:
-            del dask_worker.plugins[name]
-
-    with Pool(**workers) as pool:
-        assert by_root(pool.start(work(), tasks())) == right()
-        pool.workers._client.run(forget)
-
-
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
     """Dask would not begin a worker again that is not back so long after it died."""
     module = pytest.importorskip("batchsolve.workers.dask")
