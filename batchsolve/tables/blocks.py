@@ -240,7 +240,7 @@ class Block:
         """Return the fields to pickle: pyarrow pickles a slice with the whole table, so copy it."""
         fields = dict(self.__dict__)
         if isinstance(self.data, pa.Table):
-            fields["data"] = pa.ipc.open_stream(arrow_stream(self.data)).read_all()
+            fields["data"] = _copied(self.data)
         return fields
 
     @property
@@ -257,6 +257,9 @@ class Block:
             If the block cannot be read; a `RowsError` if certain rows are the cause.
         """
         records = self.records()
+        # pyarrow 26 takes wrong values of such lists from a slice, without an error
+        if isinstance(records, pa.Table) and any(map(_is_doubly_fixed, records.schema.types)):
+            records = _copied(records)
         with named_errors(self.name):
             return self.layout.rows(records)
 
@@ -299,6 +302,18 @@ class Block:
                 part = data[begin:end]
             yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
+
+
+def _copied(rows: pa.Table) -> pa.Table:
+    """Return a slice of a table as a table of its own."""
+    return pa.ipc.open_stream(arrow_stream(rows)).read_all()
+
+
+def _is_doubly_fixed(kind: pa.DataType) -> bool:
+    """Return True for fixed-size lists of fixed-size lists, also within other types."""
+    is_fixed = pa.types.is_fixed_size_list
+    inner = [kind.field(k).type for k in range(kind.num_fields)]
+    return any((is_fixed(kind) and is_fixed(each)) or _is_doubly_fixed(each) for each in inner)
 
 
 def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:

@@ -48,6 +48,25 @@ def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, 
     assert (summary.known, summary.kept, summary.same_solution) == (3, 1, 0)
 
 
+@pytest.mark.parametrize("begin", [0, 5])
+def test_rows_of_fixed_size_lists_keep_their_values(begin):
+    """pyarrow takes wrong values of a slice, such as a block is, from lists in lists."""
+    cells = np.zeros((2000, 16), np.int64)
+    cells[:, 0] = np.arange(2000) % 3
+    cells[:, 10] = np.arange(2000) % 4 + 1
+    kind = pa.list_(pa.list_(pa.int64(), 4), 4)
+    puzzles = pa.array(cells.reshape(-1, 4, 4).tolist(), kind)
+    table = pa.table({"puzzle": puzzles, "n": range(2000)})[begin:]
+    kept = bs.dedupe(table, jobs=2)
+    rows = list(dict.fromkeys(map(tuple, cells[begin:].tolist())))
+    assert np.array(kept["puzzle"].to_pylist()).reshape(-1, 16).tolist() == list(map(list, rows))
+    parts = bs.partition(table, seed=1).values()
+    for part in parts:
+        found = np.array(part["puzzle"].to_pylist()).reshape(-1, 16)
+        assert np.array_equal(found, cells[part["n"].to_numpy()])
+    assert sum(map(len, parts)) == len(table)
+
+
 def test_malformed_rows_have_no_solution_in_common_with_others(caplog):
     solution, other = "1243342143122134", "1234341223414123"
     ours = {"puzzle": ["12", "1.....2..3.....4"], "solution": [solution] * 2}

@@ -51,6 +51,7 @@ WRONG_CALLS = [
     ("leave out distinct", lambda: bs.sample("queens:6", 1, weighted=True, distinct=True)),
     ("leave out `memory`", lambda: bs.sample("queens:6", 1, weighted=True, memory=9)),
     # rows that are problems
+    ("no input; name a file, or - for", lambda: bs.solve_file([], "out.csv")),
     ("'memo' only counts", lambda: solve_names(engine="memo")),
     ("only tables of grids have 'box'", lambda: solve_names(box=(2, 2))),
     ("only tables of grids have 'canonical'", lambda: solve_names(canonical=True)),
