@@ -5,6 +5,8 @@
 // grids are written.
 #pragma once
 
+#include <tuple>
+
 #include "arrays.h"
 
 namespace batchsolve::text {
@@ -51,11 +53,20 @@ inline Token next_token(Bytes& text) {
     return {token, is_number ? static_cast<int>(number) : -1};
 }
 
-/// Visit the tokens of a value.
-void for_each_token(Bytes value, auto visit) {
-    for (Token token = next_token(value); !token.text.empty(); token = next_token(value)) {
-        visit(token);
+/// Return the number of tokens of a value, and whether one has more bytes than a number. Its loops
+/// have no branches: tables of numbers take 1.4 to 1.7 times as long if tokens are read one by one.
+inline std::pair<std::int64_t, bool> tokens_of(Bytes value) {
+    std::vector<Byte> parts(value.size() + longest_number, 1);  // 1 for a separator, or nothing
+    std::ranges::transform(value, parts.begin() + longest_number, [](Byte c) {
+        return static_cast<Byte>((c == ' ') | (c == ',') | (c == ';') | (c == '\t'));
+    });
+    std::size_t n_tokens = 0;
+    Byte least = 1;
+    for (std::size_t x = 0; x < value.size(); ++x) {
+        n_tokens += parts[x + 2] > parts[x + 3];
+        least &= static_cast<Byte>(parts[x] | parts[x + 1] | parts[x + 2] | parts[x + 3]);
     }
+    return {static_cast<std::int64_t>(n_tokens), least == 0};
 }
 
 /// Read the numbers of one grid; return its fault. If 0 is not a blank, it has one kind of blanks.
@@ -66,8 +77,9 @@ inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_di
     bool has_zero = false, has_blank = false;
     int most = 0;
     std::size_t cell = 0;
-    for_each_token(value, [&](const Token& token) {
-        auto [text, number] = token;
+    for (Token token = next_token(value); !token.text.empty(); token = next_token(value), ++cell) {
+        const auto& text = token.text;
+        int number = token.number;
         has_zero |= number == 0;
         if (number < 0) {
             const bool minus_one = text.size() == 2 && text[0] == '-' && text[1] == '1';
@@ -78,8 +90,7 @@ inline std::int32_t read_one(Bytes value, Bytes table, int first_digit, int n_di
         most = std::max(most, number);
         if (number > last && fault == fine) fault = static_cast<std::int32_t>(cell);
         if (cell < grid.size()) grid[cell] = static_cast<Byte>(number > last ? 0 : number - before);
-        ++cell;
-    });
+    }
     if (cell != grid.size()) return wrong_length;
     const bool seems_from_zero =
         before == 0 && !zero_is_blank && has_zero && has_blank && most < n_digits;
@@ -199,11 +210,7 @@ inline Survey survey(const Texts& texts) {
         facts.high[k] = high;
         facts.has_long[k] = value.size() > longest_number;
         if (low & separators) {
-            facts.has_long[k] = 0;
-            for_each_token(value, [&](const Token& token) {
-                ++facts.n_tokens[k];
-                facts.has_long[k] |= token.text.size() > longest_number;
-            });
+            std::tie(facts.n_tokens[k], facts.has_long[k]) = tokens_of(value);
         }
     }
     return facts;
