@@ -30,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, get_engine
 from batchsolve.engines.walk import OpenNode, Tally, search_batch
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with, owners_of
@@ -184,6 +185,7 @@ class _Formula:
         """
         is_satisfiable = None
         while is_satisfiable is None:
+            check_interrupt()
             self.solver.conf_budget(SLICE)
             is_satisfiable = self.solver.solve_limited(assumptions, expect_interrupt=True)
             if self._tally.whole:

@@ -15,6 +15,7 @@ from math import ceil
 
 import numpy as np
 
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import UNLIMITED, Outcome, Task
 from batchsolve.engines.item_order import ENOUGH, handicaps_of
 from batchsolve.problems.exact_cover import ExactCover
@@ -250,6 +251,7 @@ def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
     if begin.item is not None and not begin.options:
         return
     while waiting and tally.is_open:
+        check_interrupt()
         left = waiting[-1]
         top, weight = left.next()  # X8. [Leave level l.] if it is shorter than the one before
         if not left.options:

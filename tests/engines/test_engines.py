@@ -19,6 +19,7 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku, split
+from batchsolve.core.interrupts import asking
 from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
 from batchsolve.engines.choice import engine_for
 from batchsolve.formats.exact_cover_files import read_dlx
@@ -455,3 +456,18 @@ def test_auto_chooses_bits_for_options_at_random():
 def test_an_unknown_engine_is_refused(name):
     with pytest.raises(InputError, match=f"unknown engine '{name}'; choose from auto, dlx"):
         get_engine(name)
+
+
+@pytest.mark.parametrize("engine", ["algorithm-x", "dancing-links", "sat"])
+def test_engines_in_python_end_where_they_look_for_interrupts(engine):
+    """A call of the native core ends within its budget of nodes, which takes them minutes."""
+    heard = []
+
+    def check():
+        heard.append(True)
+        if len(heard) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), asking(check):
+        get_engine(engine).search(family("queens:8"), Task.of(WHOLE))
+    assert len(heard) == 5
