@@ -57,7 +57,7 @@ inline void take_away(std::span<Word> set, std::span<const Word> gone) {
     for (std::size_t w = 0; w < set.size(); ++w) set[w] &= ~gone[w];
 }
 
-/// Tell whether two sets have an element in common.
+/// True if two sets have an element in common.
 inline bool do_meet(std::span<const Word> one, std::span<const Word> other) {
     std::size_t w = 0;
     while (w < one.size() && !(one[w] & other[w])) ++w;

@@ -1,4 +1,4 @@
-// Bit-parallel exact cover: the options that are left at a node are a set, one bit each.
+// Bit-parallel exact cover: the remaining options of a node are a set, one bit each.
 //
 // Taking an option takes away those that conflict with it, from a copy of the set, hence nothing is
 // undone. The number of options that an item has left is the number of bits that its row and the

@@ -162,7 +162,7 @@ public:
     void begin_to_spend(std::size_t k) { prices_.begin(this->selected_, k); }
     void note_cover(std::size_t level) { prices_.note_cover(level); }
 
-    /// Write the key of a node: the options that are left, and how many more of them each item
+    /// Write the key of a node: the remaining options, and how many more of them each item
     /// needs and may have; an item without options needs none.
     void write_key(std::span<Word> key) const {
         std::ranges::fill(key, 0);
@@ -253,7 +253,7 @@ private:
         return a.net != b.net ? a.net > b.net : a.size > b.size;
     }
 
-    /// Drop the options that meet too few needs; tell whether the others can meet all of them.
+    /// Drop the options that meet too few needs; return true if the others can meet all of them.
     ///
     /// Every option has the item `total_`, so a cover takes at most r more. If none of them meets
     /// more than g needs, an option has to meet those that r - 1 options leave over.
@@ -327,7 +327,7 @@ private:
         prices_.spend(level, cost);
     }
 
-    /// Tell whether an option, with the items it leaves, costs no more than the upper bound.
+    /// True if an option, with the items it leaves, costs no more than the upper bound.
     bool is_affordable(Index p, std::size_t level) const {
         if constexpr (!Price::matter) return true;
         const Option o = this->option_[p];

@@ -1,6 +1,6 @@
 // Bit-parallel exact cover for items with bounds.
 //
-// As in bits.h, the state is the set of options that are left, one bit each, in a set of its own on
+// As in bits.h, the state is the set of remaining options, one bit each, in a set of its own on
 // every level. Two options that share an item conflict if the item may be in just one more option;
 // the options of any other item are taken away together once it is in its upper bound of them. An
 // option that is excluded or dropped is taken away alone.
@@ -27,7 +27,7 @@ public:
           total_of_problem_(item_of_all_options(problem)),
           levels_(problem.n_options() + 2) {}
 
-    /// Tell whether the numbers of items, of their options and their bounds have 16 bits.
+    /// True if the numbers of items, of their options and their bounds have 16 bits.
     static bool can_take(const Problem& problem, const Stacks& stacks) {
         constexpr std::size_t most_options = 16'000;
         const auto is_small = [](Bounds bounds) { return bounds.most <= field; };
@@ -184,7 +184,7 @@ private:
         });
     }
 
-    /// Drop options as bounded.h does; tell whether the others can meet all needs.
+    /// Drop options as bounded.h does; return true if the others can meet all needs.
     bool drop_small(std::size_t level) {
         const Word needs = levels_[level].needs, of_total = r_.tag(total_);
         const Word more =
@@ -260,7 +260,7 @@ private:
     std::vector<Word> gain_;       // option -> how many items it has that need more options
     std::size_t total_ = none;     // the item that all options have
     Item total_of_problem_;        // the same, as the problem numbers it; n_items if there is none
-    std::vector<Word> alive_;      // level -> the options that are left
+    std::vector<Word> alive_;      // level -> the remaining options
     std::vector<Level> levels_;
 };
 

@@ -1,5 +1,5 @@
 // The costs of a search for the cheapest covers, after Knuth's Algorithm C$ (The Art of Computer
-// Programming 7.2.2.1): net costs, least costs of the items that are left, and the upper bound.
+// Programming 7.2.2.1): net costs, least costs of the remaining items, and the upper bound.
 //
 // Costs are scaled; `batchsolve.engines.priced` says how. Once enough covers are found, the upper
 // bound is below the cost of the dearest, because of covers with equal costs the first in tree
@@ -46,13 +46,13 @@ public:
         lower_ceiling();
     }
 
-    /// Record the least cost of the items left at a level; tell whether they cost too much.
+    /// Record the least cost of the items left at a level; return true if they cost too much.
     bool are_too_dear(std::size_t level, std::int64_t due) {
         due_[level] = due;
         return spent_[level] + due > ceiling_;
     }
 
-    /// Tell whether so much more than the least cost may be spent at a level.
+    /// True if so much more than the least cost may be spent at a level.
     bool are_affordable(std::size_t level, std::int64_t more) const {
         return spent_[level] + due_[level] + more <= ceiling_;
     }
@@ -76,7 +76,7 @@ private:
     Pricing pricing_;
     std::vector<std::int64_t> best_;         // the costs of the cheapest covers found, ascending
     std::int64_t ceiling_ = 0;               // the upper bound
-    std::vector<std::int64_t> spent_, due_;  // level -> cost above it; least cost of what is left
+    std::vector<std::int64_t> spent_, due_;  // level -> cost above it; least cost of the rest
 };
 
 /// Take taxes off the net costs of options; return the sum of the taxes of a cover.

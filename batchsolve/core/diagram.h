@@ -135,7 +135,7 @@ private:
 };
 
 /// Let a table have room for so many entries more, and for twice as many as before if memory
-/// allows; tell whether it has.
+/// allows; return true if it has.
 ///
 /// Parameters
 /// ----------

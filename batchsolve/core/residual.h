@@ -1,4 +1,4 @@
-// Residual problems as bit matrices: what is left of a problem below a partial cover.
+// Residual problems as bit matrices: the rest of a problem below a partial cover.
 //
 // A residual holds the options that are still possible and the primary items that are not yet
 // covered, both renumbered in their old order, so that few words hold a set of options. Two options
@@ -43,7 +43,7 @@ public:
     /// The options of the stack that have an item.
     std::uint32_t used(Item i) const { return used_[i]; }
 
-    /// List the options that are left, and the primary items that are not covered.
+    /// List the remaining options and the uncovered primary items.
     void list_left(std::vector<Option>& options, std::vector<Item>& items) const {
         options.clear();
         items.clear();
@@ -69,7 +69,7 @@ private:
         }
     }
 
-    /// Tell whether an option has an item that is covered, or has another colour.
+    /// True if an option has an item that is covered, or has another colour.
     bool bars(Option o) const {
         const auto items = problem_->items_of(o);
         const auto colors = problem_->colors_of(o);
@@ -86,7 +86,7 @@ private:
     std::vector<bool> is_decided_;     // options that the stack takes or excludes
 };
 
-/// Tell whether any of the stacks leaves more than `most` options of a problem.
+/// True if any of the stacks leaves more than `most` options of a problem.
 inline bool leaves_more(const Problem& problem, const Lists<Option>& stacks, std::size_t most) {
     if (problem.n_options() <= most) return false;
     Held held(problem);
@@ -120,14 +120,14 @@ struct Residual {
 
     std::size_t words = 0;
     std::vector<Option> options;         // as the problem numbers them
-    std::vector<Item> items;             // the primary items that are left
+    std::vector<Item> items;             // the remaining primary items
     Matrix<Word> conflicts;              // option -> those that cannot be taken with it, and itself
     Matrix<Word> rows;                   // item -> its options; behind these, those of other items
     GrowingLists<std::uint32_t> covers;  // option -> its primary items
 };
 
 /// The branches of a node that are options of one item, in ascending order. Those that are still to
-/// be tried are read off the set of options that are left at the node.
+/// be tried are read off the set of remaining options at the node.
 struct Branches {
     Choice choice{};                   // the branch that is taken, one of so many
     std::size_t item = 0, option = 0;  // as the residual numbers them

@@ -9,7 +9,7 @@
 
 namespace batchsolve {
 
-/// The search of a task by the walk; what is left goes to the frontier.
+/// The search of a task by the walk; the rest goes to the frontier.
 class Search {
 public:
     explicit Search(const Task& task)
@@ -38,7 +38,7 @@ public:
         out.branches.insert(out.branches.end(), 3, 0);
     }
 
-    /// Count a cover, and keep it if it is one of the first; tell whether no more may be found.
+    /// Count a cover, and keep it if it is one of the first; return true if no more may be found.
     bool count_cover(const Moves auto& moves, std::size_t level) {
         if (to_keep_ > 0) {
             --to_keep_;
@@ -101,7 +101,7 @@ private:
         }
     }
 
-    /// Append what is left of a node: as ranges, or as a stack for each option.
+    /// Append the rest of a node: as ranges, or as a stack for each option.
     void hand_back_left(const Moves auto& moves, std::size_t level) {
         const std::optional<Item> item = moves.branch_item(level);
         const std::size_t n = left_.size();
@@ -156,7 +156,7 @@ private:
     std::int64_t allowance_ = 0, wanted_ = 0;  // of the current root, left
     std::int64_t to_keep_ = 0, most_covers_ = 0;
     std::size_t k_ = 0;         // the stack that is searched
-    std::vector<Choice> left_;  // the branches of a node that are left
+    std::vector<Choice> left_;  // the remaining branches of a node
 };
 
 /// The visitor that counts covers and keeps the first of each root.

@@ -5,7 +5,7 @@
 // comparing as many cells at once as a vector has. The highest bit of a cell says that its item is
 // covered.
 //
-// Nothing is ever undone. The options that are left and the cells form one short row; a node with
+// Nothing is ever undone. The remaining options and the cells form one short row; a node with
 // several children copies it for all of them but the last. Forced choices, which are most choices
 // in grids of Sudoku, copy nothing. (Knuth's dancing cells, The Art of Computer
 // Programming 7.2.2.3, likewise restore nothing but sizes, but move every option that goes within

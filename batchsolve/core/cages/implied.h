@@ -205,7 +205,7 @@ private:
         return {of_size[place], of_size[place + 1]};
     }
 
-    /// Tell whether there are cells, and their sets of digits are known and few.
+    /// True if there are cells, and their sets of digits are known and few.
     bool is_worth(Sum sum) const {
         if (sum.size < 1) return false;
         const auto [begin, end] = sets_of(sum);

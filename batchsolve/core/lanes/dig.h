@@ -117,7 +117,7 @@ private:
 
     // ---- attempts -------------------------------------------------------------------------------
 
-    /// Go on with a lane whose grid is propagated; tell whether it has more to do.
+    /// Go on with a lane whose grid is propagated; return true if it has more to do.
     bool go_on(int lane, bool is_solved, bool is_over) {
         Lane& here = lanes_[lane];
         Next next = next_of(lane, is_solved, is_over);
@@ -261,7 +261,7 @@ private:
         return here.trial_nodes > wish_.trial_nodes ? Verdict::too_long : Verdict::open;
     }
 
-    /// Tell whether the solution that is found has another digit in a cell.
+    /// True if the solution that is found has another digit in a cell.
     bool differs(int lane, int cell) const {
         return cells_.at(cell, lane) != digit_bit(lanes_[lane].solution[cell]);
     }

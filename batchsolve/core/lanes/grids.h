@@ -72,7 +72,7 @@ public:
         return static_cast<T>(own_.allowed_in(row_of(place), cell, all_digits_));
     }
 
-    /// Put a stack into an empty grid; tell whether each option exists and has its own place.
+    /// Put a stack into an empty grid; return true if each option exists and has its own place.
     bool place(int lane, std::size_t place, std::span<const Option> stack) {
         return has_row_rules ? place_all(lane, row_of(place), stack) : place_clues(lane, stack);
     }

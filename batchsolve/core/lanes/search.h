@@ -105,7 +105,7 @@ private:
 
     // ---- leaving a node -------------------------------------------------------------------------
 
-    /// Deal with a node that is propagated; tell whether its lane guesses. An easy grid has one
+    /// Deal with a node that is propagated; return true if its lane guesses. An easy grid has one
     /// node, so a call would show.
     [[gnu::always_inline]] bool leave_node(int lane, const Events& events) {
         Lane& here = lanes_[lane];
@@ -232,7 +232,7 @@ private:
 
     // ---- entering a node ------------------------------------------------------------------------
 
-    /// Go on to the next node of a lane; tell whether there is one. `is_saved` says that the lane
+    /// Go on to the next node of a lane; return true if there is one. `is_saved` says that the lane
     /// has just guessed.
     bool enter_node(int lane, bool is_saved) {
         Lane& here = lanes_[lane];
@@ -267,7 +267,7 @@ private:
         }
     }
 
-    /// Tell whether enough covers of a root are found, and none before them can be left.
+    /// True if enough covers of a root are found, and none before them can be left.
     bool is_done(const Lane& here) const { return want_[here.root] == 0 && !is_split_[here.root]; }
 
     static void take_branch(Guess& guess) {
@@ -275,7 +275,7 @@ private:
         guess.rest &= static_cast<Digits>(guess.rest - 1);
     }
 
-    /// Give a lane the next stacks; tell whether any are left.
+    /// Give a lane the next stacks; return true if any are left.
     bool take_stacks(Lane& here) {
         const Stacks& stacks = task_.stacks;
         if (next_ == stacks.size()) return false;
@@ -305,13 +305,13 @@ private:
 
     // ---- sharing --------------------------------------------------------------------------------
 
-    /// Tell whether several lanes may search below the stacks of a root, of which k is the first.
+    /// True if several lanes may search below the stacks of a root, of which k is the first.
     bool is_shared(std::size_t k) const {
         return task_.stacks.allowances[k] >= open_ended &&
                (task_.stacks.limits[k] >= open_ended || is_any_order_);
     }
 
-    /// Tell whether a lane may take over branches below the stacks of a root.
+    /// True if a lane may take over branches below the stacks of a root.
     ///
     /// Lanes that share a root may reach its limit before they have searched all earlier branches,
     /// and these must be searched later: only long searches are worth it.

@@ -213,7 +213,7 @@ private:
         return n_rows * n_bands;
     }
 
-    /// Tell whether the stacks with more blank cells come first; if not, another order is less.
+    /// True if the stacks with more blank cells come first; if not, another order is less.
     bool can_be_first(const State& state, Row row) const {
         int before = 0;
         for (int first = 0; first < n_; first += boxes_.columns) {
@@ -227,7 +227,7 @@ private:
         return true;
     }
 
-    /// Tell whether a row begins with fewer blank cells than the least row so far, so is above it.
+    /// True if a row begins with fewer blank cells than the least row so far, so is above it.
     ///
     /// This needs no placing of the row, and is true of most rows.
     bool has_fewer_blanks(const State& state, Row row) const {

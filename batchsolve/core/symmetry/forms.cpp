@@ -10,7 +10,7 @@ namespace batchsolve::symmetry {
 
 namespace {
 
-/// Tell whether the clues of a grid are digits that do not clash.
+/// True if the clues of a grid are digits that do not clash.
 bool is_right(Bytes grid, Boxes boxes) {
     const auto n = static_cast<std::size_t>(boxes.n());
     const auto height = static_cast<std::size_t>(boxes.rows);
