@@ -16,11 +16,12 @@ from __future__ import annotations
 import hashlib
 import operator
 import os
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +45,11 @@ MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"
 """The name of the item of options without items."""
 
+MOST_PREPARED = 8  # problems whose prepared data are kept
+
 _MANY = 8  # options of a stack that NumPy checks faster than Python
+
+Data = TypeVar("Data")
 
 
 class ExactCover:
@@ -644,3 +649,29 @@ def option_numbers(options: Iterable[int], what: str = "options") -> list[int]:
     """
     with argument_errors(f"{what} are a sequence of whole numbers", options):
         return [*map(operator.index, options)]
+
+
+def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]:
+    """Return a function that keeps the data prepared from the last problems, in each process.
+
+    Threads that ask for one problem wait until it is prepared; those that ask for others do not.
+    """
+    # the data of each problem, once a thread has made them under the lock
+    kept: OrderedDict[str, tuple[threading.Lock, list[Data]]] = OrderedDict()
+    lock = threading.Lock()
+
+    def of(problem: ExactCover) -> Data:
+        name = problem.token
+        with lock:
+            if name in kept:
+                kept.move_to_end(name)
+            elif len(kept) >= MOST_PREPARED:
+                idle = (each for each, (other, _) in kept.items() if not other.locked())
+                kept.pop(next(idle, ""), None)
+            own, data = kept.setdefault(name, (threading.Lock(), []))
+        with own:
+            if not data:
+                data.append(make(problem))
+            return data[0]
+
+    return of
