@@ -36,15 +36,16 @@ from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.rule_arrays import (
+from batchsolve.problems.rules import (
+    KINDS,
     MOST_IN_CORE,
     OwnRules,
     RowRules,
+    Rules,
     core_rules,
     forbidden_digits,
     row_rules,
 )
-from batchsolve.problems.rules import KINDS, Rules
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of

@@ -30,8 +30,16 @@ from batchsolve.problems.overlaps import (
     split_layout,
     square_drawing,
 )
-from batchsolve.problems.rule_arrays import NO_SUM, RELATION_NAMES, OwnRules
-from batchsolve.problems.rules import Cage, Rules, named, plain, regions_of
+from batchsolve.problems.rules import (
+    NO_SUM,
+    RELATION_NAMES,
+    Cage,
+    OwnRules,
+    Rules,
+    named,
+    plain,
+    regions_of,
+)
 from batchsolve.settings import Box, checked_box, whole_number
 
 

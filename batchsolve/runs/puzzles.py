@@ -18,8 +18,7 @@ from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
-from batchsolve.problems.rule_arrays import OwnRules
-from batchsolve.problems.rules import Rules
+from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import check_shape, forms_of

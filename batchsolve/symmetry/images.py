@@ -21,8 +21,7 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bytes, Ints, Shorts
 from batchsolve.errors import ProblemError
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rule_arrays import are_allowed
-from batchsolve.problems.rules import Cells, Rules
+from batchsolve.problems.rules import Cells, Rules, are_allowed
 from batchsolve.problems.sudoku import Sudoku
 
 NO_LABELS, REVERSED, ALL_LABELS = range(3)
