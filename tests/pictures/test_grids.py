@@ -10,7 +10,7 @@ from test_pictures import cells, shapes as shapes_of, steps
 
 import batchsolve as bs
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.pictures.outlines import outline
+from batchsolve.pictures.boards import outline
 from batchsolve.pictures.svg import drawn
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.overlaps import overlapping
