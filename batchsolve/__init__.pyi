@@ -86,7 +86,7 @@ from batchsolve.settings import (
     PuzzleSettings as PuzzleSettings,
     SearchSettings as SearchSettings,
 )
-from batchsolve.symmetry.canonical import (
+from batchsolve.symmetry.grids import (
     CanonicalForms as CanonicalForms,
     canonical as canonical,
     canonical_forms as canonical_forms,

@@ -21,7 +21,7 @@ from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
 from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
-from batchsolve.symmetry.canonical import check_shape, forms_of
+from batchsolve.symmetry.grids import check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.repeats import grid_keys
