@@ -177,7 +177,7 @@ class Rules:
 
     @property
     def drawing(self) -> str:
-        """Lines with ``.`` for a cell and ``#`` outside; see `batchsolve.problems.overlaps`."""
+        """Lines with ``.`` for a cell and ``#`` outside; see `batchsolve.problems.sudoku`."""
         rows, columns = self.extent
         cells = set(self.places)
         lines = ("".join("#."[(r, c) in cells] for c in range(columns)) for r in range(rows))

@@ -13,9 +13,8 @@ from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.pictures.boards import outline
 from batchsolve.pictures.svg import drawn
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.overlaps import overlapping
 from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
-from batchsolve.problems.sudoku import Variant, grid_problem
+from batchsolve.problems.sudoku import Variant, grid_problem, overlapping
 
 JIGSAW = "AAAB CABB CCDB CDDD"
 
