@@ -18,7 +18,6 @@ all light enough for black letters and strong enough for a dark page.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,7 @@ import numpy as np
 
 from batchsolve.core.arrays import Ints
 from batchsolve.errors import ProblemError, counted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, named_place
 from batchsolve.problems.tilings import EMPTY
 
 Place = tuple[int, int, int]
@@ -65,10 +64,8 @@ COLORS = [
 ]
 N_SHADES, N_HUES = len(COLORS), len(COLORS[0])
 
-_CELL = re.compile(r"(?:l([0-9]{1,9}))?r([0-9]{1,9})c([0-9]{1,9})")
-_PLACE = re.compile(r"s([0-9]{1,9})")
-_LINE = re.compile(r"([rc])([0-9]{1,9})")
-
+_Named = Mapping[int, Mapping[str, int]]
+"""The place that the name of each item says, axis by axis."""
 
 CELLS, PLACES, SQUARES = "cells", "places", "squares"
 """The kinds of places that the items of a board name."""
@@ -127,9 +124,10 @@ class Board:
         ProblemError
             If the names of its items do not say where they lie, or it is too large to be drawn.
         """
-        names = problem.item_names or ()
+        named = ((i, named_place(name)) for i, name in enumerate(problem.item_names or ()))
+        at = {i: place for i, (place, rest) in named if not rest}
         kinds = ((CELLS, _cells), (PLACES, _places), (SQUARES, _lines))
-        boards = (cls(problem, kind, places_of(names)) for kind, places_of in kinds)
+        boards = (cls(problem, kind, places_of(at)) for kind, places_of in kinds)
         board = next((board for board in boards if board.place_of), None)
         if board is None or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
@@ -231,29 +229,23 @@ class Board:
         return frozenset(self.problem.item_name(i) for i in self.place_of)
 
 
-def _matches(pattern: re.Pattern[str], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """Return the parts of the names of items that fit a pattern; a missing part is 0."""
-    matches = ((i, pattern.fullmatch(name)) for i, name in enumerate(names))
-    return {i: match.groups("0") for i, match in matches if match}
+def _cells(at: _Named) -> dict[int, Place]:
+    found = at.items()
+    return {i: (p.get("l", 0), p["r"], p["c"]) for i, p in found if {"r", "c"} <= p.keys()}
 
 
-def _cells(names: Sequence[str]) -> dict[int, Place]:
-    found = _matches(_CELL, names).items()
-    return {i: (int(layer), int(row), int(column)) for i, (layer, row, column) in found}
-
-
-def _places(names: Sequence[str]) -> dict[int, Place]:
+def _places(at: _Named) -> dict[int, Place]:
     """Return the places of a line; a long one continues in the next layer."""
-    numbers = {i: int(number) for i, (number,) in _matches(_PLACE, names).items()}
+    numbers = {i: place["s"] for i, place in at.items() if "s" in place}
     first = min(numbers.values(), default=0)
     lines = {i: divmod(number - first, LINE_LENGTH) for i, number in numbers.items()}
     return {i: (line, 0, column) for i, (line, column) in lines.items()}
 
 
-def _lines(names: Sequence[str]) -> dict[int, Place]:
+def _lines(at: _Named) -> dict[int, Place]:
     """Return rows, in column -1, and columns, in row -1."""
-    found = _matches(_LINE, names).items()
-    return {i: (0, int(n), -1) if axis == "r" else (0, -1, int(n)) for i, (axis, n) in found}
+    lines = {i: place for i, place in at.items() if place.keys() in ({"r"}, {"c"})}
+    return {i: (0, place.get("r", -1), place.get("c", -1)) for i, place in lines.items()}
 
 
 def _label(name: str) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import os
+import re
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -47,6 +48,10 @@ NOTHING = "(none)"
 
 MOST_PREPARED = 8  # problems whose prepared data are kept
 
+_PLACE = re.compile(
+    r"(?:s(?P<s>\d{1,9})|(?:l(?P<l>\d{1,9}))?(?:r(?P<r>\d{1,9}))?(?:c(?P<c>\d{1,9}))?)(?P<rest>#.*)?",
+    re.ASCII,
+)
 _MANY = 8  # options of a stack that NumPy checks faster than Python
 
 Data = TypeVar("Data")
@@ -581,6 +586,23 @@ def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
         if wrong := [name for name in found if not isinstance(name, str)]:
             raise TypeError(f"{quoted(wrong[0])} is not text")
     return found
+
+
+def named_place(name: str) -> tuple[dict[str, int], str]:
+    """Return the place that the name of an item says, axis by axis, and what follows a ``#``.
+
+    The axes are l, r and c, the layer, row and column of a board, and s, the place on a line; there
+    are none in other names.
+
+    Examples
+    --------
+    >>> named_place("l3r2c5"), named_place("r1#7"), named_place("s4"), named_place("row")
+    (({'l': 3, 'r': 2, 'c': 5}, ''), ({'r': 1}, '#7'), ({'s': 4}, ''), ({}, ''))
+    """
+    if not (match := _PLACE.fullmatch(name)):
+        return {}, ""
+    rest = match["rest"] or ""
+    return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, rest
 
 
 def owners_of(problem: ExactCover) -> Ints:

@@ -24,7 +24,6 @@ sizes of these orbits.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -38,15 +37,12 @@ from batchsolve.core.arrays import Bools, Ints, UInts, Words
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, prefixed, quoted
 from batchsolve.formats.json_records import loads
-from batchsolve.problems.exact_cover import ExactCover, check_kind, option_numbers
+from batchsolve.problems.exact_cover import ExactCover, check_kind, named_place, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
 
 MOST_ENTRIES = 1 << 28  # symmetries times options: 1 GB
-_AXES = "lrcs"  # layers, rows and columns of a board; places of a line
-_PLACE = re.compile(
-    r"(?:s(?P<s>[0-9]+)|(?:l(?P<l>[0-9]+))?(?:r(?P<r>[0-9]+))?(?:c(?P<c>[0-9]+))?)(?P<rest>#.*)?"
-)
+_AXES = "lrcs"  # of `named_place`
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,12 +298,8 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
 
 def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
     """Yield the images of items with a place under each rotation and reflection of the board."""
-    places: dict[int, tuple[dict[str, int], str]] = {}
-    for i in range(problem.n_items):
-        if match := _PLACE.fullmatch(problem.item_name(i)):
-            at = {axis: int(n) for axis, n in match.groupdict().items() if n and axis in _AXES}
-            if at:
-                places[i] = at, match["rest"] or ""
+    named = ((i, named_place(problem.item_name(i))) for i in range(problem.n_items))
+    places = {i: place for i, place in named if place[0]}
     axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
     spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
     least = {axis: min(span) for axis, span in spans.items()}
