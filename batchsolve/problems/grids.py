@@ -167,8 +167,8 @@ class GridProblem(ExactCover):
 
     Attributes
     ----------
-    n_digits : int
-        Number of digits, N.
+    n_digits, n_cells : int
+        Number of digits, N, and of cells.
     box : pair of int
         The rows and columns of the boxes, if it has the rules of Sudoku and no more; else 0 and 0.
 
@@ -194,7 +194,7 @@ class GridProblem(ExactCover):
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
-        self.n_digits = rules.n_digits
+        self.n_digits, self.n_cells = rules.n_digits, rules.n_cells
         self._is_frozen = True
 
     def __getattr__(self, name: str) -> Any:
@@ -277,11 +277,6 @@ class GridProblem(ExactCover):
         sizes = zip(names, (len(getattr(self.rules, kind)) for kind in KINDS), strict=True)
         parts = [counted(n, name) for name, n in sizes if n or name == "house"]
         return f"Variant({self.n_cells} cells, {self.n_digits} digits, {', '.join(parts)})"
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return self.rules.n_cells
 
     @property
     def n_options(self) -> int:

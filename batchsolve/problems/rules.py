@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from itertools import chain, combinations, pairwise
+from functools import cached_property, lru_cache, partial
+from itertools import chain, combinations, pairwise, product
 from math import comb
 from typing import Any, NamedTuple
 
@@ -37,30 +37,22 @@ MOST_SETS = 1_000_000
 MOST_SUM = 10**9 - 1  # of the digits of a cage, far above those that digits have
 
 
-def _at_least_apart(d: int) -> Callable[[int, int], bool]:
-    return lambda a, b: abs(a - b) >= d
-
-
-def _less_apart(d: int) -> Callable[[int, int], bool]:
-    return lambda a, b: abs(a - b) < d
-
-
-RELATIONS: dict[str, Callable[[int, int], bool]] = {
+RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "equal": lambda a, b: a == b,
     "consecutive": lambda a, b: abs(a - b) == 1,
     "apart": lambda a, b: abs(a - b) != 1,
-    "double": lambda a, b: a == 2 * b or b == 2 * a,
-    "undotted": lambda a, b: abs(a - b) != 1 and a != 2 * b and b != 2 * a,
+    "double": lambda a, b: (a == 2 * b) | (b == 2 * a),
+    "undotted": lambda a, b: (abs(a - b) != 1) & (a != 2 * b) & (b != 2 * a),
     "less": lambda a, b: a < b,
     "v": lambda a, b: a + b == 5,
     "x": lambda a, b: a + b == 10,
-    "unlettered": lambda a, b: a + b not in (5, 10),
-    **{f"gap{d}": _at_least_apart(d) for d in range(2, 10)},
-    **{f"within{d}": _less_apart(d) for d in range(2, 10)},
+    "unlettered": lambda a, b: (a + b != 5) & (a + b != 10),
+    **{f"gap{d}": partial(lambda d, a, b: abs(a - b) >= d, d) for d in range(2, 10)},
+    **{f"within{d}": partial(lambda d, a, b: abs(a - b) < d, d) for d in range(2, 10)},
 }
-"""The relations of two digits a and b: dots of Kropki (white: *consecutive*, black: *double*, none:
-*undotted*), marks of futoshiki and of XV (no letter: *unlettered*), lines whose neighbours differ
-by d or more (*gap*), cells that differ by less than d (*within*)."""
+"""The relations of two digits a and b, or of arrays of them: dots of Kropki (white: *consecutive*,
+black: *double*, none: *undotted*), marks of futoshiki and of XV (no letter: *unlettered*), lines
+whose neighbours differ by d or more (*gap*), cells that differ by less than d (*within*)."""
 
 
 @dataclass(frozen=True)
@@ -498,8 +490,9 @@ def _pairs_of(cells: tuple[Cells, ...]) -> frozenset[tuple[int, int]]:
 @lru_cache(maxsize=256)
 def are_allowed(n: int, relation: str) -> Bools:
     """Return True for every two digits that a relation allows, shape (n, n)."""
-    allows, digits = RELATIONS[relation], range(1, n + 1)
-    return np.array([[allows(a, b) for b in digits] for a in digits])
+    digits = np.arange(1, n + 1)
+    allowed: Bools = RELATIONS[relation](digits[:, None], digits)
+    return allowed
 
 
 @lru_cache(maxsize=64)
@@ -641,8 +634,8 @@ class RowRules(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints, Any]:
-    """Return the sets of N digits by size and sum; for many digits, only the wanted ones.
+def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]] | None) -> tuple[Ints, Any]:
+    """Return the sets of N digits by size and sum; only the wanted ones, or all for None.
 
     Returns
     -------
@@ -652,14 +645,13 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]]) -> tuple[Ints,
     """
     most = n_digits * (n_digits + 1) // 2
     ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
-    every: Iterable[tuple[int, int]] = sorted(pair for pair in wanted if 0 <= pair[1] <= most)
-    if n_digits <= _MOST_LISTED:
-        every = ((size, total) for size in range(1, n_digits + 1) for total in range(most + 1))
+    every = product(range(1, n_digits + 1), range(most + 1))
     sets: list[int] = []
-    for size, total in every:
-        found = digit_sets(n_digits, size, total)
-        ranges[size, total] = len(sets), len(sets) + len(found)
-        sets += found
+    for size, total in every if wanted is None else sorted(wanted):
+        if 0 <= total <= most:
+            found = digit_sets(n_digits, size, total)
+            ranges[size, total] = len(sets), len(sets) + len(found)
+            sets += found
     return ranges, np.array(sets, np.uint64)
 
 
@@ -677,13 +669,13 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
     ProblemError
         If there are too many sets of digits for a cage.
     """
-    n = shared.n_digits
-    wanted: frozenset[tuple[int, int]] = frozenset()
-    if n > _MOST_LISTED:
+    n, has_sums = shared.n_digits, (given.totals != NO_SUM).any()
+    wanted = None
+    if n > _MOST_LISTED or not has_sums:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, wanted)
-    houses = shared.houses if (given.totals != NO_SUM).any() else ()
+    houses = shared.houses if has_sums else ()
     cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
         given.regions,
         given.cages_of,

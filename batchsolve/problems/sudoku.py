@@ -81,7 +81,8 @@ class Sudoku(GridProblem):
                 f"a box of {box_rows}×{box_columns} gives {n} digits; "
                 f"1 to {MOST_DIGITS} are possible"
             )
-        self.box_rows, self.box_columns, self.n_digits = box_rows, box_columns, n
+        self.box_rows, self.box_columns = box_rows, box_columns
+        self.n_digits, self.n_cells = n, n * n
         self.box = box_rows, box_columns
         self._is_frozen = True
 
