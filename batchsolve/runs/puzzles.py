@@ -17,9 +17,9 @@ from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
 from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants
+from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.grids import check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
