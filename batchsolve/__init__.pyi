@@ -8,7 +8,7 @@ from batchsolve.errors import (
     ProblemError as ProblemError,
     WorkersError as WorkersError,
 )
-from batchsolve.graphs.solution_graph import SolutionGraph as SolutionGraph
+from batchsolve.graphs import SolutionGraph as SolutionGraph
 from batchsolve.problems.exact_cover import ExactCover as ExactCover
 from batchsolve.problems.families import family as family
 from batchsolve.problems.rules import Cage as Cage, Rules as Rules
@@ -86,15 +86,15 @@ from batchsolve.settings import (
     PuzzleSettings as PuzzleSettings,
     SearchSettings as SearchSettings,
 )
-from batchsolve.symmetry.canonical import (
-    CanonicalForms as CanonicalForms,
-    canonical as canonical,
-    canonical_forms as canonical_forms,
-)
-from batchsolve.symmetry.symmetries import (
+from batchsolve.symmetry import (
     Symmetries as Symmetries,
     structure_symmetries as structure_symmetries,
     symmetries as symmetries,
+)
+from batchsolve.symmetry.grids import (
+    CanonicalForms as CanonicalForms,
+    canonical as canonical,
+    canonical_forms as canonical_forms,
 )
 
 __version__: str

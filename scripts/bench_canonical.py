@@ -22,7 +22,7 @@ from measuring import Grids
 
 import batchsolve
 from batchsolve.problems.grids import GridProblem
-from batchsolve.symmetry.canonical import forms_of
+from batchsolve.symmetry.grids import forms_of
 from batchsolve.tables.corpus import Corpus
 
 

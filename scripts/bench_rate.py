@@ -19,7 +19,7 @@ import numpy as np
 from measuring import per_second
 
 import batchsolve
-from batchsolve.problems.rating import NAMES, ratings_of, steps_text
+from batchsolve.runs.rate import NAMES, ratings_of, steps_text
 
 SINGLES = ("last cell", "hidden single in box", "hidden single in line")
 STEPS = 300  # puzzles whose steps are written

@@ -13,9 +13,8 @@ import numpy as np
 
 import batchsolve as bs
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.overlaps import overlapping
 from batchsolve.problems.rules import Cage, Rules
-from batchsolve.problems.sudoku import Variant, grid_problem
+from batchsolve.problems.sudoku import Variant, grid_problem, overlapping
 from batchsolve.runs.count import first_covers
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"

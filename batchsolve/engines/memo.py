@@ -39,8 +39,7 @@ from batchsolve.engines import (
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover, owners_of
-from batchsolve.problems.prepared import prepared
+from batchsolve.problems.exact_cover import ExactCover, owners_of, prepared
 
 MEGABYTE = 2**20
 MEGABYTES = 256  # of a table by default

@@ -16,8 +16,7 @@ from batchsolve.core import native
 from batchsolve.engines import UNLIMITED, Outcome, Task
 from batchsolve.engines.item_order import handicaps_of
 from batchsolve.engines.priced import ranked, renumbered, scaled_ceilings
-from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.prepared import prepared
+from batchsolve.problems.exact_cover import ExactCover, prepared
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 
 MOST_OPTIONS = 40_000  # that a stack may leave to `bits`; their conflicts take 200 MB

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from batchsolve.core import native
 from batchsolve.core.arrays import begins_of
 from batchsolve.engines import Task
-from batchsolve.problems.exact_cover import ExactCover, owners_of
-from batchsolve.problems.prepared import prepared
+from batchsolve.problems.exact_cover import ExactCover, owners_of, prepared
 from batchsolve.problems.stacks import Stacks
 
 SWEEPS = 30  # over the items, to find taxes; 100 sweeps make the sum of taxes 1 % larger

@@ -19,8 +19,8 @@ from batchsolve.errors import ProblemError, malformed, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.problems.notation import default_box
-from batchsolve.problems.overlaps import drawn_labels
 from batchsolve.problems.rules import regions_of
+from batchsolve.problems.sudoku import drawn_labels
 
 Words = Sequence[str]
 Part = Mapping[str, Any]

@@ -20,9 +20,14 @@ from batchsolve.formats import grid_texts
 from batchsolve.formats.rule_texts import RuleReader
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
-from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.rules import n_regions
-from batchsolve.problems.sudoku import Variant, grid_problem
+from batchsolve.problems.sudoku import (
+    Variant,
+    drawing_of,
+    drawn_notation,
+    grid_problem,
+    split_layout,
+)
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import Box, checked_box, text_of
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from batchsolve.errors import InputError, prefixed, quoted
 from batchsolve.formats.json_records import loads
-from batchsolve.problems.overlaps import LAYOUTS
+from batchsolve.problems.sudoku import LAYOUTS
 
 Lines = Sequence[Sequence[str]]
 Columns = dict[str, str]

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import BLANKS, MINUS_ONE, default_box, usual_notation
-from batchsolve.problems.overlaps import drawing_of
+from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import MOST_PLAIN
 
 Row = tuple[int, tuple[str, ...]]

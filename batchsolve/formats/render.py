@@ -19,10 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from batchsolve.core.arrays import Bytes, Ints, UInts, begins_of
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, prepared
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.prepared import prepared
 from batchsolve.problems.stacks import Stacks
 
 GRID, OPTIONS = "grid", "options"

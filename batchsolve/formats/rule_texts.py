@@ -14,14 +14,14 @@ from itertools import combinations, pairwise
 from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.overlaps import (
+from batchsolve.problems.rules import Cage, Cells, Rules, diagonals
+from batchsolve.problems.sudoku import (
     Place,
     drawn_labels,
     drawn_lines,
     drawn_places,
     square_drawing,
 )
-from batchsolve.problems.rules import Cage, Cells, Rules, diagonals
 
 PAIR_SIGNS = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
 """The signs of `read_pairs` between two cells, and their relations; ``>`` is ``<`` reversed."""
@@ -219,7 +219,7 @@ def read_cages(labels: str, sums: str, rules: RuleReader) -> None:
     Parameters
     ----------
     labels : str
-        As for `batchsolve.problems.overlaps.drawn_labels`. Or lists of cells, with row and column
+        As for `batchsolve.problems.sudoku.drawn_labels`. Or lists of cells, with row and column
         from 0 or 1: JSON, ``[{"sum": 3, "cells": [[0, 0]]}]``, or lines ``3;0,0;0,1``.
     sums : str
         ``A=10 B=7``, with ``?`` for a cage without a sum; or the sums in the order of the labels,

@@ -40,7 +40,7 @@ from batchsolve.engines.item_order import entries_in_order, narrow_order
 from batchsolve.engines.native import core_problem
 from batchsolve.engines.priced import in_order
 from batchsolve.errors import InputError, counted
-from batchsolve.graphs.solution_graph import Nodes, SolutionGraph
+from batchsolve.graphs import Nodes, SolutionGraph
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
 
 MEGABYTE = 2**20

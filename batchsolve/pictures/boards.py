@@ -1,4 +1,4 @@
-"""The places of items on a board, and the colours of pieces.
+"""The places of items on a board, the colours of pieces, and the outlines of sets of cells.
 
 Places depend on the names of items only, so problems from files can be drawn, too:
 
@@ -18,20 +18,26 @@ all light enough for black letters and strong enough for a dark page.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
 from batchsolve.core.arrays import Ints
 from batchsolve.errors import ProblemError, counted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, named_place
 from batchsolve.problems.tilings import EMPTY
 
 Place = tuple[int, int, int]
 """Layer, row and column."""
+
+Cell = tuple[int, int]
+"""Row and column of a place in its layer."""
+
+Point = tuple[int, int]
+"""The x and the y of a corner of cells."""
 
 RULE = (
     "it has no items called r1c1, r1c2, … (cells; l1r1c1 in layers), none called s1, s2, … "
@@ -58,10 +64,8 @@ COLORS = [
 ]
 N_SHADES, N_HUES = len(COLORS), len(COLORS[0])
 
-_CELL = re.compile(r"(?:l([0-9]{1,9}))?r([0-9]{1,9})c([0-9]{1,9})")
-_PLACE = re.compile(r"s([0-9]{1,9})")
-_LINE = re.compile(r"([rc])([0-9]{1,9})")
-
+_Named = Mapping[int, Mapping[str, int]]
+"""The place that the name of each item says, axis by axis."""
 
 CELLS, PLACES, SQUARES = "cells", "places", "squares"
 """The kinds of places that the items of a board name."""
@@ -120,9 +124,10 @@ class Board:
         ProblemError
             If the names of its items do not say where they lie, or it is too large to be drawn.
         """
-        names = problem.item_names or ()
+        named = ((i, named_place(name)) for i, name in enumerate(problem.item_names or ()))
+        at = {i: place for i, (place, rest) in named if not rest}
         kinds = ((CELLS, _cells), (PLACES, _places), (SQUARES, _lines))
-        boards = (cls(problem, kind, places_of(names)) for kind, places_of in kinds)
+        boards = (cls(problem, kind, places_of(at)) for kind, places_of in kinds)
         board = next((board for board in boards if board.place_of), None)
         if board is None or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
@@ -224,29 +229,23 @@ class Board:
         return frozenset(self.problem.item_name(i) for i in self.place_of)
 
 
-def _matches(pattern: re.Pattern[str], names: Sequence[str]) -> dict[int, tuple[str, ...]]:
-    """Return the parts of the names of items that fit a pattern; a missing part is 0."""
-    matches = ((i, pattern.fullmatch(name)) for i, name in enumerate(names))
-    return {i: match.groups("0") for i, match in matches if match}
+def _cells(at: _Named) -> dict[int, Place]:
+    found = at.items()
+    return {i: (p.get("l", 0), p["r"], p["c"]) for i, p in found if {"r", "c"} <= p.keys()}
 
 
-def _cells(names: Sequence[str]) -> dict[int, Place]:
-    found = _matches(_CELL, names).items()
-    return {i: (int(layer), int(row), int(column)) for i, (layer, row, column) in found}
-
-
-def _places(names: Sequence[str]) -> dict[int, Place]:
+def _places(at: _Named) -> dict[int, Place]:
     """Return the places of a line; a long one continues in the next layer."""
-    numbers = {i: int(number) for i, (number,) in _matches(_PLACE, names).items()}
+    numbers = {i: place["s"] for i, place in at.items() if "s" in place}
     first = min(numbers.values(), default=0)
     lines = {i: divmod(number - first, LINE_LENGTH) for i, number in numbers.items()}
     return {i: (line, 0, column) for i, (line, column) in lines.items()}
 
 
-def _lines(names: Sequence[str]) -> dict[int, Place]:
+def _lines(at: _Named) -> dict[int, Place]:
     """Return rows, in column -1, and columns, in row -1."""
-    found = _matches(_LINE, names).items()
-    return {i: (0, int(n), -1) if axis == "r" else (0, -1, int(n)) for i, (axis, n) in found}
+    lines = {i: place for i, place in at.items() if place.keys() in ({"r"}, {"c"})}
+    return {i: (0, place.get("r", -1), place.get("c", -1)) for i, place in lines.items()}
 
 
 def _label(name: str) -> str:
@@ -293,3 +292,139 @@ def _around(place: Place) -> list[Place]:
     layer, r, c = place
     flat = [(layer, r - 1, c), (layer, r + 1, c), (layer, r, c - 1), (layer, r, c + 1)]
     return [*flat, (layer - 1, r, c), (layer + 1, r, c)]
+
+
+# ---- outlines, as paths of SVG --------------------------------------------------------------
+
+
+def outline(cells: Collection[Cell], size: int, inset: int = 0) -> str:
+    """Return the boundary of a set of cells as the ``d`` of a path, holes included.
+
+    Parameters
+    ----------
+    cells : collection of (int, int)
+        Row and column, from 0.
+    size : int
+        The side of a cell.
+    inset : int
+        Distance of the line from the boundary, inside.
+
+    Examples
+    --------
+    >>> outline([(0, 0), (0, 1), (1, 0)], 10), outline([(0, 0), (0, 1)], 10, inset=2)
+    ('M0 0h20v10h-10v10h-10z', 'M2 2h16v6h-16z')
+    """
+    return "".join(_path(loop, size, inset) for loop in _loops(set(cells)))
+
+
+def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
+    """Yield the closed lines between cells that are in the set and cells that are not.
+
+    Each has the set on its right, and runs from its first corner to the one before it closes.
+    """
+    steps: dict[Point, list[Point]] = {}
+    for r, c in sorted(cells):
+        sides = (
+            ((r - 1, c), (c, r), (c + 1, r)),
+            ((r, c + 1), (c + 1, r), (c + 1, r + 1)),
+            ((r + 1, c), (c + 1, r + 1), (c, r + 1)),
+            ((r, c - 1), (c, r + 1), (c, r)),
+        )
+        for neighbour, begin, end in sides:
+            if neighbour not in cells:
+                steps.setdefault(begin, []).append(end)
+    for start in list(steps):
+        while steps[start]:
+            loop, point = [start], steps[start].pop()
+            while point != start:
+                x, y = loop[-1]
+                loop.append(point)
+                # where two cells meet at a corner only, to the right: round the same cell
+                to_right = point[0] - point[1] + y, point[1] + point[0] - x
+                ways = steps[point]
+                point = ways.pop(ways.index(to_right) if len(ways) > 1 else 0)
+            yield loop
+
+
+def _path(loop: list[Point], size: int, inset: int) -> str:
+    """Return a closed line, its straight parts joined."""
+    n = len(loop)
+    path, last = "", (0, 0)
+    for k in range(n):
+        (a, b), (x, y), (c, d) = loop[k - 1], loop[k], loop[k + 1 - n]
+        if a == x == c or b == y == d:
+            continue
+        # both sides of the corner move to their right
+        at = x * size + inset * (b - d), y * size + inset * (c - a)
+        if not path:
+            path = f"M{at[0]} {at[1]}"
+        elif at[1] == last[1]:
+            path += f"h{at[0] - last[0]}"
+        else:
+            path += f"v{at[1] - last[1]}"
+        last = at
+    return path + "z"
+
+
+def inner_lines(cells: Collection[Cell], size: int) -> str:
+    """Return the lines between cells of a set as the ``d`` of a path.
+
+    Examples
+    --------
+    >>> inner_lines([(0, 0), (0, 1), (0, 2), (1, 0)], 10)
+    'M0 10h10M10 0v10M20 0v10'
+    """
+    known = set(cells)
+    lying = {(r, c) for r, c in known if (r - 1, c) in known}
+    upright = {(c, r) for r, c in known if (r, c - 1) in known}
+    across = "".join(f"M{a * size} {r * size}h{n * size}" for r, a, n in _runs(lying))
+    down = "".join(f"M{c * size} {a * size}v{n * size}" for c, a, n in _runs(upright))
+    return across + down
+
+
+def _runs(steps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Join steps that follow each other on a line: line, first step, number of steps."""
+    # in such a run, numbers and places in the order differ by the same
+    numbered = enumerate(sorted(steps))
+    for (line, _), run in groupby(numbered, lambda each: (each[1][0], each[1][1] - each[0])):
+        (_, (_, first)), *others = run
+        yield line, first, 1 + len(others)
+
+
+def parts(cells: Iterable[Cell]) -> list[list[Cell]]:
+    """Return the connected parts of a set of cells, each ascending.
+
+    Examples
+    --------
+    >>> parts([(0, 0), (0, 1), (0, 3)])
+    [[(0, 0), (0, 1)], [(0, 3)]]
+    """
+    left = set(cells)
+    found = []
+    for first in sorted(left):
+        if first not in left:
+            continue
+        left.discard(first)
+        part = [first]
+        for r, c in part:  # grows while it is walked
+            for near in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
+                if near in left:
+                    left.discard(near)
+                    part.append(near)
+        found.append(sorted(part))
+    return found
+
+
+def middle(part: Collection[Cell]) -> Cell:
+    """Return the cell of a part that is nearest to its middle; of several, the first.
+
+    Examples
+    --------
+    >>> middle([(0, 0), (0, 1), (0, 2), (1, 0)])
+    (0, 1)
+    """
+    n = len(part)
+    row, column = sum(r for r, _ in part), sum(c for _, c in part)
+    return min(
+        part, key=lambda cell: ((n * cell[0] - row) ** 2 + (n * cell[1] - column) ** 2, cell)
+    )

@@ -16,11 +16,13 @@ from __future__ import annotations
 import hashlib
 import operator
 import os
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import re
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +46,15 @@ MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"
 """The name of the item of options without items."""
 
+MOST_PREPARED = 8  # problems whose prepared data are kept
+
+_PLACE = re.compile(
+    r"(?:s(?P<s>\d{1,9})|(?:l(?P<l>\d{1,9}))?(?:r(?P<r>\d{1,9}))?(?:c(?P<c>\d{1,9}))?)(?P<rest>#.*)?",
+    re.ASCII,
+)
 _MANY = 8  # options of a stack that NumPy checks faster than Python
+
+Data = TypeVar("Data")
 
 
 class ExactCover:
@@ -578,6 +588,23 @@ def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
     return found
 
 
+def named_place(name: str) -> tuple[dict[str, int], str]:
+    """Return the place that the name of an item says, axis by axis, and what follows a ``#``.
+
+    The axes are l, r and c, the layer, row and column of a board, and s, the place on a line; there
+    are none in other names.
+
+    Examples
+    --------
+    >>> named_place("l3r2c5"), named_place("r1#7"), named_place("s4"), named_place("row")
+    (({'l': 3, 'r': 2, 'c': 5}, ''), ({'r': 1}, '#7'), ({'s': 4}, ''), ({}, ''))
+    """
+    if not (match := _PLACE.fullmatch(name)):
+        return {}, ""
+    rest = match["rest"] or ""
+    return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, rest
+
+
 def owners_of(problem: ExactCover) -> Ints:
     """Return the option of every entry."""
     return np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
@@ -644,3 +671,29 @@ def option_numbers(options: Iterable[int], what: str = "options") -> list[int]:
     """
     with argument_errors(f"{what} are a sequence of whole numbers", options):
         return [*map(operator.index, options)]
+
+
+def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]:
+    """Return a function that keeps the data prepared from the last problems, in each process.
+
+    Threads that ask for one problem wait until it is prepared; those that ask for others do not.
+    """
+    # the data of each problem, once a thread has made them under the lock
+    kept: OrderedDict[str, tuple[threading.Lock, list[Data]]] = OrderedDict()
+    lock = threading.Lock()
+
+    def of(problem: ExactCover) -> Data:
+        name = problem.token
+        with lock:
+            if name in kept:
+                kept.move_to_end(name)
+            elif len(kept) >= MOST_PREPARED:
+                idle = (each for each, (other, _) in kept.items() if not other.locked())
+                kept.pop(next(idle, ""), None)
+            own, data = kept.setdefault(name, (threading.Lock(), []))
+        with own:
+            if not data:
+                data.append(make(problem))
+            return data[0]
+
+    return of

@@ -36,15 +36,16 @@ from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.rule_arrays import (
+from batchsolve.problems.rules import (
+    KINDS,
     MOST_IN_CORE,
     OwnRules,
     RowRules,
+    Rules,
     core_rules,
     forbidden_digits,
     row_rules,
 )
-from batchsolve.problems.rules import KINDS, Rules
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings import text_of
@@ -166,8 +167,8 @@ class GridProblem(ExactCover):
 
     Attributes
     ----------
-    n_digits : int
-        Number of digits, N.
+    n_digits, n_cells : int
+        Number of digits, N, and of cells.
     box : pair of int
         The rows and columns of the boxes, if it has the rules of Sudoku and no more; else 0 and 0.
 
@@ -193,7 +194,7 @@ class GridProblem(ExactCover):
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules.checked()
-        self.n_digits = rules.n_digits
+        self.n_digits, self.n_cells = rules.n_digits, rules.n_cells
         self._is_frozen = True
 
     def __getattr__(self, name: str) -> Any:
@@ -276,11 +277,6 @@ class GridProblem(ExactCover):
         sizes = zip(names, (len(getattr(self.rules, kind)) for kind in KINDS), strict=True)
         parts = [counted(n, name) for name, n in sizes if n or name == "house"]
         return f"Variant({self.n_cells} cells, {self.n_digits} digits, {', '.join(parts)})"
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return self.rules.n_cells
 
     @property
     def n_options(self) -> int:

@@ -43,21 +43,6 @@ MOST_PLAIN = 9  # digits that all usual alphabets but that of letters have in co
 _ZERO = 1 << ord("0")  # the set of bytes with 0 alone
 
 
-class _Facts(NamedTuple):
-    """Facts about values without surrounding white space; each field has one entry a value."""
-
-    n_bytes: Ints
-    n_tokens: Ints  # 0 without separators
-    low: Words  # the set of bytes without separators: those below 64,
-    high: Words  # and others; those from 127 on are bit 127
-    has_long: Bytes  # 1 if a token has more bytes than a number
-
-    @classmethod
-    def of(cls, column: pa.Array | str) -> _Facts:
-        """Return the facts about the values of a string array, or about one value."""
-        return cls(*native.survey(buffers(column)))
-
-
 class Form(NamedTuple):
     """The size of a grid, and the kind of text that it is.
 
@@ -92,6 +77,22 @@ NO_FORM = 0
 """The number of a text that has no form."""
 
 
+def survey(column: pa.Array | str) -> tuple[Ints, Ints, Words, Words, Bytes]:
+    """Return facts about the values of a string array, or about one, without white space around.
+
+    Returns
+    -------
+    n_bytes, n_tokens : ndarray of int64
+        Tokens are 0 without separators.
+    low, high : ndarray of uint64
+        The set of bytes without separators: those below 64, and others; those from 127 on are one.
+    has_long : ndarray of uint8
+        1 if a token has more bytes than a number.
+    """
+    n_bytes, n_tokens, low, high, has_long = native.survey(buffers(column))
+    return n_bytes, n_tokens, low, high, has_long
+
+
 def forms(column: pa.Array) -> Ints:
     """Return the number of the `Form` of each text, or `NO_FORM`.
 
@@ -101,15 +102,13 @@ def forms(column: pa.Array) -> Ints:
     >>> forms(pa.array(["1..2 is text", "1..2", "1 0 10 2", "1.."])).tolist()
     [0, 4, 5, 0]
     """
-    facts = _Facts.of(column)
-    tokens = facts.n_tokens
-    n_cells = np.where(tokens, tokens, facts.n_bytes)
+    n_bytes, n_tokens, low, high, has_long = survey(column)
+    n_cells = np.where(n_tokens, n_tokens, n_bytes)
     n = np.sqrt(n_cells).astype(np.int64)
-    has_cells = (facts.low | facts.high) > 0
-    is_ascii = facts.high < np.uint64(1 << 63)
-    fits = has_cells & is_ascii & (n * n == n_cells) & (n <= MOST_DIGITS)
-    fits &= (tokens == 0) | (facts.has_long == 0)
-    return np.where(fits, 2 * n + (tokens > 0), NO_FORM)
+    is_ascii = high < np.uint64(1 << 63)
+    fits = ((low | high) > 0) & is_ascii & (n * n == n_cells) & (n <= MOST_DIGITS)
+    fits &= (n_tokens == 0) | (has_long == 0)
+    return np.where(fits, 2 * n + (n_tokens > 0), NO_FORM)
 
 
 def most_frequent_size(codes: Ints, needs_boxes: bool = True) -> int | None:
@@ -143,8 +142,8 @@ def n_words(column: pa.Array) -> Ints:
     >>> n_words(pa.array([", 1, 10  2 ", "10", " ", ","])).tolist()
     [3, 1, 0, 0]
     """
-    facts = _Facts.of(column)
-    return np.where(facts.n_tokens, facts.n_tokens, (facts.low | facts.high) > 0)
+    _, n_tokens, low, high, _ = survey(column)
+    return np.where(n_tokens, n_tokens, (low | high) > 0)
 
 
 class Shown(NamedTuple):
@@ -194,28 +193,25 @@ def shown(
     >>> shown(pa.array(["0 . . 1 . . . . . . . . . . . ."]), Form(4, True)).first
     0
     """
-    facts = _Facts.of(column)
-    two_blanks, has_last, _ = (each.any() for each in _ends(column, facts, form, blanks))
+    two_blanks, has_last, _ = (each.any() for each in _ends(column, form, blanks))
     for beside in full if not (two_blanks or has_last) else ():
         codes = forms(beside)
         kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
-        each_ends = (_ends(some, _Facts.of(some), each, blanks) for some, each in kinds)
-        ends = zip(*each_ends, strict=True)
+        ends = zip(*(_ends(some, each, blanks) for some, each in kinds), strict=True)
         _, has_last, two_blanks = (np.concatenate(each).any() for each in ends)
         if two_blanks or has_last:
             break
     first = int(not two_blanks or has_last)
     separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
-    return Shown(form, tuple(Counter(_sets(facts)).items()), separator, first)
+    return Shown(form, tuple(Counter(_sets(column)).items()), separator, first)
 
 
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
     """Return what each grid of a column shows alone, or one grid; see `shown`."""
-    facts = _Facts.of(column)
-    sets = _sets(facts)
+    sets = _sets(column)
     firsts: Iterable[int] = repeat(1)
     if reduce(or_, sets, 0) & _ZERO:
-        two_blanks, has_last, _ = _ends(column, facts, form, blanks)
+        two_blanks, has_last, _ = _ends(column, form, blanks)
         firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
@@ -223,18 +219,17 @@ def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> lis
     return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
 
-def _sets(facts: _Facts) -> list[int]:
-    pairs = zip(facts.low.tolist(), facts.high.tolist(), strict=True)
-    return [low | high << 64 for low, high in pairs]
+def _sets(column: pa.Array | str) -> list[int]:
+    """Return the set of bytes of each grid."""
+    _, _, lows, highs, _ = survey(column)
+    return [low | high << 64 for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
 
 def _separator(text: str) -> str:
     return next((c for c in ",;\t" if c in text), " ")
 
 
-def _ends(
-    column: pa.Array | str, facts: _Facts, form: Form, blanks: str | None
-) -> tuple[Bools, Bools, Bools]:
+def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools, Bools, Bools]:
     """Tell of each grid whether it has 0 and other blanks but no N; N; and 0 to N - 1 alone.
 
     If 0 is named as a blank, no grid seems to begin with it.
@@ -242,10 +237,11 @@ def _ends(
     n, as_numbers = form
     is_clear = blanks is not None and "0" in blanks
     if is_clear or (n > MOST_PLAIN and not as_numbers):  # characters have letters there, which tell
-        nothing = np.zeros(len(facts.low), np.bool_)
+        nothing = np.zeros(len(buffers(column)[0]) - 1, np.bool_)
         return nothing, nothing, nothing
     if not as_numbers:
-        has_zero, has_last = (facts.low & np.uint64(1 << ord(d)) > 0 for d in ("0", str(n)))
+        low = survey(column)[2]
+        has_zero, has_last = (low & np.uint64(1 << ord(d)) > 0 for d in ("0", str(n)))
         if not has_zero.any():
             return has_zero, has_last, has_zero
     from_one, zero = _from_one_and_zero(form, BLANKS.replace("0", "") if blanks is None else blanks)

@@ -28,7 +28,7 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.symmetry.images import Images, check_symmetric, group_of, images_of
+from batchsolve.symmetry.grids import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import JSON_TEXT, Block
 from batchsolve.tables.corpus import Corpus

@@ -34,7 +34,7 @@ from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
-from batchsolve.symmetry.symmetries import Symmetries, symmetries
+from batchsolve.symmetry import Symmetries, symmetries
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

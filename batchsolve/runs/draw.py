@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from batchsolve.errors import InputError, counted
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.pictures.boards import Board
-from batchsolve.pictures.page import page
-from batchsolve.pictures.svg import Drawing, as_svg, drawn, sheet
+from batchsolve.pictures.svg import Drawing, as_svg, drawn, page, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of

@@ -26,8 +26,15 @@ from batchsolve.errors import (
     quoted,
 )
 from batchsolve.formats.whole_files import write_whole
-from batchsolve.pictures.page import PAGE_STYLE, html_page, html_table, text_table
-from batchsolve.pictures.svg import STYLE, as_svg, escape, grid_drawing
+from batchsolve.pictures.svg import (
+    PAGE_STYLE,
+    as_svg,
+    escape,
+    grid_drawing,
+    html_page,
+    html_table,
+    text_table,
+)
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
 from batchsolve.runs.specs import Spec, table_or_file
@@ -220,7 +227,7 @@ class Evaluation(InWords):
         figures = "".join(map(self._figure, self.examples))
         return html_page(
             "Evaluation of predictions",
-            f"{STYLE}{PAGE_STYLE}{_TABLE_STYLE}",
+            f"{PAGE_STYLE}{_TABLE_STYLE}",
             f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n"
             f"{self._notes_as_html()}"
             f"{html_table(self._table())}"

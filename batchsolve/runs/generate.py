@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from batchsolve.errors import InputError, counted, quoted, repeated
 from batchsolve.problems.notation import Notation, default_box, usual_notation
-from batchsolve.problems.overlaps import drawn_notation
+from batchsolve.problems.sudoku import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
 from batchsolve.runs.puzzles import UNLIKE, Maker, Puzzles, RowNumbers

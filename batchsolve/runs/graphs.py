@@ -9,8 +9,8 @@ from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import asking
 from batchsolve.engines import check_support, get_engine
 from batchsolve.errors import InputError, InWords, counted
+from batchsolve.graphs import SolutionGraph, checked_draws
 from batchsolve.graphs.drawing import draw
-from batchsolve.graphs.solution_graph import SolutionGraph, checked_draws
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack

@@ -17,12 +17,11 @@ from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
-from batchsolve.problems.rule_arrays import OwnRules
-from batchsolve.problems.rules import Rules
+from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants
+from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
-from batchsolve.symmetry.canonical import check_shape, forms_of
+from batchsolve.symmetry.grids import check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.repeats import grid_keys

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from batchsolve.formats.whole_files import write_whole
-from batchsolve.pictures.page import html_page, html_table
-from batchsolve.pictures.svg import filled, text_beside
+from batchsolve.pictures.svg import filled, html_page, html_table, text_beside
 from batchsolve.scaling import plots
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.forecast import Forecast, Point

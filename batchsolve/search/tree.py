@@ -40,7 +40,7 @@ from batchsolve.search.scheduler import (
     run_round,
 )
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
-from batchsolve.symmetry.symmetries import Symmetries
+from batchsolve.symmetry import Symmetries
 from batchsolve.workers import Done, Pool, attempt
 
 STEP_SECONDS = 1.0

@@ -33,9 +33,8 @@ from batchsolve.problems.notation import (
     symbols_of,
     usual_notation,
 )
-from batchsolve.problems.overlaps import drawing_of, drawn_notation, split_layout
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import grid_rules
+from batchsolve.problems.sudoku import drawing_of, drawn_notation, grid_rules, split_layout
 from batchsolve.problems.survey import (
     NO_FORM,
     AmbiguousNotationError,

@@ -26,7 +26,7 @@ from batchsolve.formats.grid_documents import is_grid_document, read_grid_docume
 from batchsolve.formats.json_records import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
-from batchsolve.problems.overlaps import drawing_of
+from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.tables import blocks
 from batchsolve.tables.places import suffix_of

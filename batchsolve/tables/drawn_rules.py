@@ -18,9 +18,8 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
-from batchsolve.problems.overlaps import drawn_labels
-from batchsolve.problems.rule_arrays import RELATION_NAMES, OwnRules, relations_of
-from batchsolve.problems.rules import MOST_SETS, Rules
+from batchsolve.problems.rules import MOST_SETS, RELATION_NAMES, OwnRules, Rules, relations_of
+from batchsolve.problems.sudoku import drawn_labels
 from batchsolve.settings import PuzzleSettings, words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
 

@@ -31,12 +31,11 @@ from batchsolve.problems.notation import (
     default_box,
     usual_notation,
 )
-from batchsolve.problems.overlaps import drawing_of
 from batchsolve.problems.stacks import Group
-from batchsolve.problems.sudoku import Variants
+from batchsolve.problems.sudoku import Variants, drawing_of
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.search.answers import Answers, Status
-from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
+from batchsolve.symmetry.grids import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.rule_columns import (
     ARITHMETIC,

@@ -23,10 +23,15 @@ from batchsolve.formats.constraints import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
-from batchsolve.problems.overlaps import drawn_labels, square_drawing
-from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
-from batchsolve.problems.rules import Rules, n_regions, regions_of
-from batchsolve.problems.sudoku import Variant, Variants, grid_problem, grid_rules
+from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, n_regions, regions_of
+from batchsolve.problems.sudoku import (
+    Variant,
+    Variants,
+    drawn_labels,
+    grid_problem,
+    grid_rules,
+    square_drawing,
+)
 from batchsolve.tables.texts import one_chunk
 
 RULES, REGIONS = "rules", "regions"

@@ -11,8 +11,8 @@ from oracles import grids_by_rules
 import batchsolve as bs
 from batchsolve.errors import InputError
 from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
-from batchsolve.problems.overlaps import LAYOUTS
 from batchsolve.problems.rules import Cage, Rules, plain, regions_of
+from batchsolve.problems.sudoku import LAYOUTS
 
 PLAIN, LATIN = plain(2, 2), Rules.square(4, ())
 BLANK, ZEROS = "- - - -", "0 0 0 0"

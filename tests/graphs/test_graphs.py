@@ -10,11 +10,12 @@ from invoking import invoke
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
+from batchsolve import graphs
 from batchsolve.core.interrupts import asking
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.formats.json_records import sealed
-from batchsolve.graphs import drawing as graph_drawing, solution_graph as graphs
+from batchsolve.graphs import drawing as graph_drawing
 from batchsolve.graphs.drawing import GraphSearch, reordered
 
 any_problem = problems() | coloured_problems() | bounded_problems()

@@ -14,10 +14,11 @@ from batchsolve.pictures.boards import (
     Board,
     BoardPiece,
     colored,
+    inner_lines,
+    outline,
+    parts,
 )
-from batchsolve.pictures.outlines import inner_lines, outline, parts
-from batchsolve.pictures.page import page
-from batchsolve.pictures.svg import as_svg, drawn, sheet
+from batchsolve.pictures.svg import as_svg, drawn, page, sheet
 from batchsolve.problems.families import family
 from batchsolve.problems.tilings import tiling
 

@@ -5,8 +5,7 @@ import pytest
 
 import batchsolve as bs
 from batchsolve import Sudoku
-from batchsolve.problems.rule_arrays import OwnRules
-from batchsolve.problems.rules import Rules, plain
+from batchsolve.problems.rules import OwnRules, Rules, plain
 from batchsolve.problems.sudoku import Variants
 
 

@@ -10,9 +10,15 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve.errors import InputError, ProblemError
-from batchsolve.problems.overlaps import LAYOUTS, drawing_of, drawn_places, overlapping
 from batchsolve.problems.rules import Cage, named, plain
-from batchsolve.problems.sudoku import Variant, grid_rules
+from batchsolve.problems.sudoku import (
+    LAYOUTS,
+    Variant,
+    drawing_of,
+    drawn_places,
+    grid_rules,
+    overlapping,
+)
 from batchsolve.runs.export import export_run, found_covers
 from batchsolve.runs.reading import picture
 

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from batchsolve.problems.exact_cover import MOST_PREPARED, prepared
 from batchsolve.problems.families import family
-from batchsolve.problems.prepared import MOST_PROBLEMS, prepared
 
 
 def problem(k):
@@ -66,8 +66,8 @@ def test_the_last_problems_are_kept_and_one_that_failed_is_tried_again():
     of = prepared(make)
     with pytest.raises(MemoryError):
         of(problem(0))
-    many = [problem(k) for k in range(MOST_PROBLEMS + 1)]
-    sizes = [(k + 4) ** 2 for k in range(MOST_PROBLEMS + 1)]
+    many = [problem(k) for k in range(MOST_PREPARED + 1)]
+    sizes = [(k + 4) ** 2 for k in range(MOST_PREPARED + 1)]
     assert list(map(of, many)) == sizes
     assert of(many[-1]) == sizes[-1]
     assert calls == [16, *sizes]

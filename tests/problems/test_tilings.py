@@ -6,24 +6,21 @@ from oracles import tilings
 import batchsolve as bs
 from batchsolve import InputError, ProblemError
 from batchsolve.pictures.boards import Board
-from batchsolve.problems.polyominoes import (
+from batchsolve.problems.tilings import (
     FIXED,
     FREE,
     KINDS,
     ONE_SIDED,
     PENTOMINOES,
     SETS,
-    drawn_shape,
-    moved_to_corner,
-    named_set,
-    orientations,
-    pieces,
-)
-from batchsolve.problems.tilings import (
     USES,
     board_cells,
+    moved_to_corner,
     named_pieces,
+    named_set,
+    orientations,
     piece_shape,
+    pieces,
     placements,
     read_tiling,
     tiling,
@@ -63,7 +60,7 @@ def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
 
 
 def test_pentominoes_are_twelve_different_pieces_with_63_orientations():
-    drawn = {name: drawn_shape(drawing) for name, drawing in PENTOMINOES.items()}
+    drawn = {name: piece_shape(drawing) for name, drawing in PENTOMINOES.items()}
     turned = {name: orientations(shape, FREE, False) for name, shape in drawn.items()}
     every = [shape for shapes in turned.values() for shape in shapes]
     assert len(every) == len(set(every)) == 63

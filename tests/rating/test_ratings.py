@@ -10,7 +10,7 @@ from oracles import Pencilmarks, dead_ends, easiest_step, is_backdoor, rating, s
 
 import batchsolve as bs
 from batchsolve.core import native
-from batchsolve.problems.rating import N_CELLS, NAMES, RATINGS, ratings_of, steps_text
+from batchsolve.runs.rate import N_CELLS, NAMES, RATINGS, ratings_of, steps_text
 
 # puzzles made by removing random clues, one for each rating that came up without chains, and some
 # that need chains, with the first word of the technique; that of 8.6 is beyond the ladder

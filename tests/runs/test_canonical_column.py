@@ -8,7 +8,7 @@ from conftest import typed_rows
 from invoking import refused
 
 import batchsolve as bs
-from batchsolve.symmetry import canonical
+from batchsolve.symmetry import grids as symmetric_grids
 
 PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
 FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]
@@ -32,7 +32,7 @@ def test_a_table_has_the_column():
 
 
 def test_a_row_without_a_form_says_so(monkeypatch):
-    monkeypatch.setattr(canonical, "MOST_STATES", 8)
+    monkeypatch.setattr(symmetric_grids, "MOST_STATES", 8)
     grids = ["1234341221434321", "." * 16]
     solved = bs.solve_table(pa.table({"puzzle": grids}), canonical=True, jobs=1)
     assert solved["canonical"].to_pylist() == [None, "." * 16]

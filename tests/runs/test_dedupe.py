@@ -14,7 +14,7 @@ from invoking import invoke, invoke_on
 from oracles import canonical_form
 
 import batchsolve as bs
-from batchsolve.symmetry import canonical
+from batchsolve.symmetry import grids as symmetric_grids
 from batchsolve.tables.repeats import SeenKeys, grid_keys
 
 PUZZLE = "1.....2..3.....4"
@@ -228,7 +228,7 @@ def test_a_file_that_is_damaged_leaves_nothing_behind(tmp_path, monkeypatch):
 
 
 def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
-    monkeypatch.setattr(canonical, "MOST_STATES", 8)
+    monkeypatch.setattr(symmetric_grids, "MOST_STATES", 8)
     grid, other = "1234341221434321", "2134342112434312"
     given_ = written(tmp_path / "in.csv", [grid, other, grid, "." * 16])
     summary = bs.dedupe(given_, tmp_path / "out.csv", up_to_symmetry=True, jobs=1)

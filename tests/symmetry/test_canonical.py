@@ -9,7 +9,7 @@ from oracles import canonical_form, lines_in_all_orders, shuffled, solved
 
 import batchsolve as bs
 from batchsolve.core import native
-from batchsolve.symmetry import canonical
+from batchsolve.symmetry import grids as symmetric_grids
 
 # Grids that are their own canonical forms: the one with the most symmetries (Russell, Jarvis
 # 2006), the least, and the greatest, which has 72 symmetries (Red Ed, Sudoku Players' Forum,
@@ -177,7 +177,7 @@ def test_what_has_no_form_is_one_message():
 
 
 def test_a_search_without_room_finds_no_form(monkeypatch):
-    monkeypatch.setattr(canonical, "MOST_STATES", 20)
+    monkeypatch.setattr(symmetric_grids, "MOST_STATES", 20)
     problem, pattern = bs.Sudoku(2, 4), solved(2, 4)
     forms = bs.canonical_forms(np.array([pattern, pattern * 0]), problem)
     assert forms.found.tolist() == [False, True]

@@ -10,7 +10,7 @@ from test_canonical import puzzles
 
 import batchsolve as bs
 from batchsolve.problems.rules import Cage, named, plain
-from batchsolve.symmetry.images import ALL_LABELS, NO_LABELS, REVERSED, group_of, images_of
+from batchsolve.symmetry.grids import ALL_LABELS, NO_LABELS, REVERSED, group_of, images_of
 
 ONE = np.array([1])
 

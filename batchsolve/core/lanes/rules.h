@@ -1,4 +1,4 @@
-// The rules of grids; see `batchsolve.problems.rule_arrays`.
+// The rules of grids; see `batchsolve.problems.rules`.
 //
 // The constructors check every cell, digit and place that the arrays name, and `RowRules::check`
 // that they are of grids of the same size.

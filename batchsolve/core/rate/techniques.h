@@ -1,5 +1,5 @@
 // The techniques of ratings, in the order and with the ratings of Sudoku Explainer 1.2.1 (N.
-// Juillerat, 2006). `batchsolve.problems.rating` says what is taken from it, and why.
+// Juillerat, 2006). `batchsolve.runs.rate` says what is taken from it, and why.
 #pragma once
 
 #include <algorithm>

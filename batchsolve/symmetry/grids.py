@@ -1,30 +1,37 @@
-"""Canonical forms of puzzles: the least of each orbit.
+"""Symmetries of grids: canonical forms of puzzles, and random images of them.
 
-A *symmetry* relabels digits, permutes bands, rows within a band, stacks and columns within a stack,
-and transposes if boxes are square; other boxes would change their shape. The canonical form of a
-puzzle is the lexicographic minimum of its orbit, read row by row with blank cells as 0. Sudoku
-programs call it the *row-minlex* form. Two puzzles are the same up to symmetry if and only if their
-forms are equal.
+The group of a grid of rows, columns and boxes relabels digits, permutes bands, rows within a band,
+stacks and columns within a stack, and transposes if boxes are square; other boxes would change
+their shape. Grids with other rules have the turns and reflections that map every rule to one, and
+the relabellings that every relation, cage and mark allows.
 
-The core (``core/symmetry/forms.h``) finds them; it refuses grids whose clues clash.
+The *canonical form* of a puzzle of rows, columns and boxes is the lexicographic minimum of its
+orbit, read row by row with blank cells as 0. Sudoku programs call it the *row-minlex* form. Two
+puzzles are the same up to symmetry if and only if their forms are equal.
+
+The core finds forms (``core/symmetry/forms.h``; it refuses grids whose clues clash) and draws
+images (``core/symmetry/images.h``). Each row has a stream of random numbers, seeded by the seed and
+the number of the row; images are exactly uniform.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from math import factorial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, InWords, ProblemError, counted, is_table, named_errors
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem, as_grids_array
+from batchsolve.problems.rules import Cells, Rules, are_allowed
 from batchsolve.problems.sudoku import Sudoku, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
 from batchsolve.settings import Box, checked_box
@@ -266,3 +273,211 @@ def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     found = native.canonical_forms(grids, *problem.box, MOST_STATES, problem.box == (3, 3))
     forms, symmetries, transposed, rows, columns = found
     return CanonicalForms(forms, symmetries, transposed.view(np.bool_), rows, columns)
+
+
+# ---- images --------------------------------------------------------------------------------
+
+NO_LABELS, REVERSED, ALL_LABELS = range(3)
+"""The ways to relabel digits: none, reversing their order, or all of them."""
+
+
+class GridGroup(NamedTuple):
+    """The symmetries of grids with the same rules, as the core takes them.
+
+    Attributes
+    ----------
+    n_digits, box_rows, box_columns : int
+        The box is 0 × 0 unless bands and stacks are permuted.
+    labels : int
+        `NO_LABELS`, `REVERSED` or `ALL_LABELS`.
+    turns : ndarray of uint16, shape (n, n_cells)
+        Without a box: the cell whose digit each cell gets, for every permutation of the cells.
+    moves : ndarray of uint16, shape (g, n_cells)
+        Permutations of the cells that generate all of them.
+    relabels : ndarray of uint8, shape (h, n_digits + 1)
+        Relabellings that generate all of them.
+    """
+
+    n_digits: int
+    box_rows: int
+    box_columns: int
+    labels: int
+    turns: Shorts
+    moves: Shorts
+    relabels: Bytes
+
+    @property
+    def is_trivial(self) -> bool:
+        """True if the identity is the only symmetry."""
+        return not self.moves.size and not self.relabels.size
+
+
+class Images(NamedTuple):
+    """Images of puzzles, puzzle by puzzle.
+
+    Attributes
+    ----------
+    sources : ndarray of int64, shape (n_images,)
+        The puzzle of each image, counted from 0.
+    puzzles : ndarray of uint8, shape (n_images, n_cells)
+    solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
+    """
+
+    sources: Ints
+    puzzles: Bytes
+    solutions: Bytes
+
+
+def images_of(
+    group: GridGroup,
+    puzzles: Bytes,
+    solutions: Bytes,
+    numbers: Ints,
+    n: int,
+    seed: int,
+    original: bool = False,
+) -> Images:
+    """Draw different images of puzzles.
+
+    Parameters
+    ----------
+    group : GridGroup
+    puzzles : ndarray of uint8, shape (m, n_cells)
+        Digits, 0 for blank cells.
+    solutions : ndarray of uint8, shape (m, n_cells) or (m, 0)
+        Grids that are moved as their puzzles are.
+    numbers : ndarray of int64, shape (m,)
+        The numbers of the rows, which choose their random numbers.
+    n : int
+        Images of each; fewer if its orbit has fewer.
+    seed : int
+        From 0 to 2¹²⁸ - 1.
+    original : bool
+        Put the puzzle itself before its images, which then differ from it, too.
+
+    Examples
+    --------
+    >>> group = group_of(Sudoku(2, 2))
+    >>> blank, clue = np.zeros((2, 1, 16), np.uint8)
+    >>> clue[0, 5] = 1
+    >>> [len(images_of(group, each, each, np.array([1]), 100, 7).sources) for each in (blank, clue)]
+    [1, 64]
+    """
+    keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
+    most = n + original
+    return Images(*native.draw_images(puzzles, solutions, numbers, keys, most, original, group))
+
+
+# ---- groups ---------------------------------------------------------------------------------
+
+
+def group_of(problem: GridProblem) -> GridGroup:
+    """Return the symmetries that keep the rules of a problem.
+
+    Examples
+    --------
+    >>> from batchsolve.problems.rules import named, plain
+    >>> from batchsolve.problems.sudoku import Variant
+    >>> diagonals, steps = (named(rule, 3, 3) for rule in ("x", "nonconsecutive"))
+    >>> group = group_of(Variant(plain(3, 3) + diagonals))
+    >>> len(group.turns), group.labels == ALL_LABELS
+    (8, True)
+    >>> group_of(Variant(plain(3, 3) + steps)).labels == REVERSED
+    True
+    """
+    if isinstance(problem, Sudoku):
+        return _group_of_boxes(problem.box_rows, problem.box_columns)
+    return _group_of_rules(problem.rules)
+
+
+def check_symmetric(problem: GridProblem) -> None:
+    """Raise `ProblemError` if the identity is the only symmetry of a problem."""
+    if group_of(problem).is_trivial:
+        raise ProblemError(
+            "no symmetry but the identity keeps these rules, so that every image of a puzzle would "
+            "be the puzzle itself"
+        )
+
+
+@lru_cache(maxsize=16)
+def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
+    n = box_rows * box_columns
+    cells, moves = np.arange(n * n, dtype=np.uint16).reshape(n, n), []
+    for axis, size in ((0, box_rows), (1, box_columns)):
+        for begin in range(0, n, size):
+            lines = [_swapped(n, line, line + 1, 1) for line in range(begin, begin + size - 1)]
+            if begin + size < n:
+                lines.append(_swapped(n, begin, begin + size, size))
+            moves += [cells.take(order, axis) for order in lines]
+    if box_rows == box_columns:
+        moves.append(cells.T)
+    generators = np.array(moves, np.uint16).reshape(len(moves), n * n)
+    none, relabels = np.empty((0, n * n), np.uint16), _relabels(n, ALL_LABELS)
+    return GridGroup(n, box_rows, box_columns, ALL_LABELS, none, generators, relabels)
+
+
+def _swapped(n: int, one: int, other: int, size: int) -> list[int]:
+    """Return the numbers below n with two runs of `size` of them exchanged."""
+    order = list(range(n))
+    order[one : one + size], order[other : other + size] = (
+        order[other : other + size],
+        order[one : one + size],
+    )
+    return order
+
+
+def _relabels(n: int, kind: int) -> Bytes:
+    """Return the relabellings that generate those of a kind."""
+    if kind == ALL_LABELS:
+        orders = [_swapped(n + 1, digit, digit + 1, 1) for digit in range(1, n)]
+    else:
+        orders = [[0, *range(n, 0, -1)]] if kind == REVERSED and n > 1 else []
+    return np.array(orders, np.uint8).reshape(len(orders), n + 1)
+
+
+@lru_cache(maxsize=256)
+def _group_of_rules(rules: Rules) -> GridGroup:
+    """Return the group of turns, reflections and relabellings that keep the rules."""
+    drawn = np.full(rules.extent, -1)  # the cell at each place, -1 outside
+    drawn[tuple(zip(*rules.places, strict=True))] = np.arange(rules.n_cells)
+    named, turns = _renamed(rules, range(rules.n_cells)), []
+    for turned in (np.rot90(each, k) for each in (drawn, drawn.T) for k in range(4)):
+        if np.array_equal(turned < 0, drawn < 0):
+            cells = turned[drawn >= 0].tolist()
+            turns += [cells] if _renamed(rules, cells) == named else []
+    found = np.unique(np.array(turns, np.uint16), axis=0)
+    kind = _label_kind(rules)
+    is_identity = (found == np.arange(rules.n_cells)).all(axis=1)
+    moves, relabels = found[~is_identity], _relabels(rules.n_digits, kind)
+    return GridGroup(rules.n_digits, 0, 0, kind, found, moves, relabels)
+
+
+def _renamed(rules: Rules, cells: Any) -> tuple[Any, ...]:
+    """Return the rules, as sets, with the cells renamed."""
+
+    def renamed(some: Cells) -> frozenset[int]:
+        return frozenset(cells[cell] for cell in some)
+
+    pairs = set()
+    for a, b, relation in rules.pairs:
+        is_ordered = relation == "less"
+        pairs.add((cells[a], cells[b], relation) if is_ordered else (renamed((a, b)), relation))
+    return (
+        {*map(renamed, rules.houses)},
+        {*map(renamed, rules.groups)},
+        pairs,
+        {(renamed(cage.cells), cage.total) for cage in rules.cages},
+        {(cells[cell], digits) for cell, digits in rules.marks},
+    )
+
+
+def _label_kind(rules: Rules) -> int:
+    """Return the kind of relabellings that all pairs, cages and marks allow."""
+    if rules.cages or rules.marks:
+        return NO_LABELS
+    relations = {relation for _, _, relation in rules.pairs} - {"equal"}
+    if not relations:
+        return ALL_LABELS
+    each = [are_allowed(rules.n_digits, relation) for relation in relations]
+    keeps = all(np.array_equal(allowed, allowed[::-1, ::-1]) for allowed in each)
+    return REVERSED if keeps else NO_LABELS
