@@ -19,7 +19,7 @@ from batchsolve.core.arrays import Bytes, UInts
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
-from batchsolve.formats.grid_documents import is_grid_document
+from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group, Stacks

@@ -37,8 +37,8 @@ from batchsolve.errors import (
 )
 from batchsolve.formats import exact_cover_files as cover_files
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
+from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.formats.whole_files import ZIP, content_of, opened, unpacked, why_unseen
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn

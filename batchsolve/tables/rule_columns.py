@@ -19,7 +19,7 @@ import pyarrow as pa
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, malformed
-from batchsolve.formats.constraints import read_constraints
+from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
