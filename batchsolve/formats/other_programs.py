@@ -27,8 +27,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from batchsolve.errors import InputError, ProblemError, malformed, prefixed, quoted
-from batchsolve.formats.json_records import loads
 from batchsolve.formats.rule_texts import RuleReader, whole_number
+from batchsolve.formats.whole_files import loads
 from batchsolve.problems.notation import default_box
 from batchsolve.problems.overlaps import LAYOUTS, drawn_labels
 from batchsolve.problems.rules import regions_of

@@ -39,9 +39,8 @@ from batchsolve.errors import (
     prefixed,
     quoted,
 )
-from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
