@@ -50,9 +50,9 @@ from batchsolve.runs.reading import Reading
 from batchsolve.search.in_order import in_one_pass
 from batchsolve.tables.answers import Encode, encoder_for
 from batchsolve.tables.blocks import arrow_stream
+from batchsolve.tables.columns import one_chunk
 from batchsolve.tables.places import checksum_at, name_of, split_suffixes
 from batchsolve.tables.sources import Tables
-from batchsolve.tables.texts import one_chunk
 from batchsolve.workers import Pool
 
 SOLUTIONS = "solutions"  # folder of a run

@@ -28,10 +28,10 @@ from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
 from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
+from batchsolve.tables.columns import as_text
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
 from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
-from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
 PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows")

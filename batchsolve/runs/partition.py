@@ -41,12 +41,13 @@ from batchsolve.settings import (
     table_or_each,
 )
 from batchsolve.tables.blocks import Block
+from batchsolve.tables.columns import with_columns_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, Seen, solved_keys
+from batchsolve.tables.sources import files_and_tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

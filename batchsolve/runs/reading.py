@@ -592,7 +592,7 @@ def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the rows of a table that have a value in a column, compared as text."""
     import pyarrow.compute as pc
 
-    from batchsolve.tables.texts import values_as_text
+    from batchsolve.tables.columns import values_as_text
 
     same = pc.equal(values_as_text(table[column], column), value)
     return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

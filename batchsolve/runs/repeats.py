@@ -42,8 +42,8 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.blocks import Block
+from batchsolve.tables.columns import Frame, with_columns_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import Frame, files_and_tables, with_columns_of
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.repeats import (
@@ -55,6 +55,7 @@ from batchsolve.tables.repeats import (
     row_keys,
     solved_keys,
 )
+from batchsolve.tables.sources import files_and_tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

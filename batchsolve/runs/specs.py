@@ -49,8 +49,8 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import Block, Boundary, RowsError
+from batchsolve.tables.columns import Kinds, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.places import (
     Checksums,
     Written,
@@ -61,8 +61,7 @@ from batchsolve.tables.places import (
     suffix_of,
     sums_of,
 )
-from batchsolve.tables.sources import Tables
-from batchsolve.tables.texts import Kinds, number_kinds, number_types
+from batchsolve.tables.sources import Tables, files_and_tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

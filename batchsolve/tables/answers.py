@@ -29,16 +29,9 @@ from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import DIGITS, JSON_TEXT, arrow_stream
+from batchsolve.tables.columns import bytes_of, is_number, is_text, nested, one_chunk, storage_of
 from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
-from batchsolve.tables.texts import (
-    bytes_of,
-    is_number,
-    is_text,
-    nested,
-    one_chunk,
-    storage_of,
-)
 
 STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
 

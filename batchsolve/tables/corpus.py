@@ -49,6 +49,15 @@ from batchsolve.problems.survey import (
 )
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, delimited, lines
+from batchsolve.tables.columns import (
+    as_text,
+    in_one_line,
+    is_list,
+    is_text,
+    nested,
+    number_kinds,
+    pencil_marks,
+)
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -62,15 +71,6 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.sources import Source, Tables
-from batchsolve.tables.texts import (
-    as_text,
-    in_one_line,
-    is_list,
-    is_text,
-    nested,
-    number_kinds,
-    pencil_marks,
-)
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),

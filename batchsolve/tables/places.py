@@ -40,7 +40,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.whole_files import why_unseen
-from batchsolve.tables.texts import bytes_of, is_list
+from batchsolve.tables.columns import bytes_of, is_list
 
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow

@@ -38,6 +38,15 @@ from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.search.answers import Answers, Status
 from batchsolve.symmetry.canonical import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block
+from batchsolve.tables.columns import (
+    as_json,
+    as_text,
+    have_text,
+    in_one_line,
+    pencil_marks,
+    retyped,
+    with_numbers,
+)
 from batchsolve.tables.rule_columns import (
     ARITHMETIC,
     CAGES,
@@ -48,15 +57,6 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.sources import FILENAME
-from batchsolve.tables.texts import (
-    as_json,
-    as_text,
-    have_text,
-    in_one_line,
-    pencil_marks,
-    retyped,
-    with_numbers,
-)
 
 BOX = "box"
 """The name of the column of boxes."""

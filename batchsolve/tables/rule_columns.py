@@ -27,7 +27,7 @@ from batchsolve.problems.overlaps import drawn_labels, square_drawing
 from batchsolve.problems.rule_arrays import NO_SUM, OwnRules
 from batchsolve.problems.rules import Rules, n_regions, regions_of
 from batchsolve.problems.sudoku import Variant, Variants, grid_problem, grid_rules
-from batchsolve.tables.texts import one_chunk
+from batchsolve.tables.columns import one_chunk
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
