@@ -374,8 +374,6 @@ class Reader:
         True if all rows have the main shape.
     has_boxes : bool
         True if the column `BOX` gives rows their boxes.
-    needs_boxes : bool
-        True if grids without boxes have no rules.
     known : mapping of Form to (Notation, Notation)
         The notations of puzzles and solutions of other shapes of the first rows; those of other
         rows must be clear from the row itself.
@@ -394,7 +392,6 @@ class Reader:
     signs: Signs = field(default_factory=Signs)
     is_one: bool = True
     has_boxes: bool = False
-    needs_boxes: bool = True
     known: Mapping[Form, tuple[Notation, Notation]] = field(default_factory=dict)
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
@@ -540,7 +537,7 @@ class Reader:
             yield f"{why} characters or numbers", rows
             return
         rules = replace(self.main.rules, n_digits=n, box=box if size else default_box(n))
-        if n == 0 or (rules.box is None and self.needs_boxes):
+        if n == 0 or (rules.box is None and rules.need_boxes):
             if n and self.has_boxes:
                 yield f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}", rows
             return

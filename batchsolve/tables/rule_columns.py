@@ -77,6 +77,11 @@ class RuleColumns:
             return 9
         return None if self.regions is None else n_regions(self.regions)
 
+    @property
+    def need_boxes(self) -> bool:
+        """True if grids without boxes have no rules: no column gives them regions."""
+        return not {REGIONS, CONSTRAINTS}.intersection(self.names)
+
     def key_digits(self, puzzles: Bytes, columns: dict[str, pa.Array]) -> Bytes:
         """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits, every = [puzzles], np.arange(len(puzzles))
@@ -104,7 +109,7 @@ class RuleColumns:
         try:
             return self.problem()
         except InputError:
-            if not {REGIONS, CONSTRAINTS}.intersection(self.names):
+            if self.need_boxes:
                 raise
             return Variant(self.base(has_regions=True))
 
