@@ -21,11 +21,11 @@ from batchsolve.problems.rating import SCALE, has_ratings, ratings_of
 from batchsolve.problems.rule_arrays import OwnRules
 from batchsolve.problems.rules import Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants
+from batchsolve.runs.repeats import grid_keys
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.canonical import check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
 from batchsolve.tables.sources import TableSource
 
