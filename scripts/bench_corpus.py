@@ -23,9 +23,8 @@ from batchsolve.engines import Task
 from batchsolve.engines.choice import engine_for
 from batchsolve.search.answers import Answers
 from batchsolve.settings import AUTO, FileSettings
-from batchsolve.tables.answers import answer_table
+from batchsolve.tables.answers import answer_table, encoder_for
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import encoder_for
 
 
 def read_and_write(path: str) -> None:

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 import batchsolve as bs
 from batchsolve.errors import InputError
-from batchsolve.formats.grid_documents import read_grid_document
+from batchsolve.formats.other_programs import read_grid_document
 
 KNOWN = {"JigsawSudoku": {"463_5x5": "its text holds the solution twice"}}
 """The printed solutions that disagree, by kind and puzzle, and the reason."""

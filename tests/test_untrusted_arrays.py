@@ -25,7 +25,7 @@ from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Variants
-from batchsolve.tables import repeats
+from batchsolve.runs import repeats
 
 GRID = bs.Sudoku(3, 3)
 

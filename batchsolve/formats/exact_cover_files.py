@@ -27,8 +27,7 @@ from batchsolve.errors import (
     shortened,
     warn_once,
 )
-from batchsolve.formats.json_records import loads
-from batchsolve.formats.whole_files import check_size
+from batchsolve.formats.whole_files import check_size, loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import default_box

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import combinations, pairwise
 
 from batchsolve.errors import ProblemError, prefixed, quoted
-from batchsolve.formats.json_records import loads
+from batchsolve.formats.whole_files import loads
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Cells, Rules, diagonals
 from batchsolve.problems.sudoku import (

@@ -31,8 +31,7 @@ from batchsolve.core import native
 from batchsolve.core.arrays import UInts, Words
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, counted, named_errors, prefixed, quoted
-from batchsolve.formats.json_records import is_whole, parse, sealed
-from batchsolve.formats.whole_files import opened, whole_file
+from batchsolve.formats.whole_files import is_whole, opened, parse, sealed, whole_file
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, path_of, whole_number

@@ -36,7 +36,7 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.json_records import is_whole, parse, sealed
+from batchsolve.formats.whole_files import is_whole, parse, sealed
 from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
 

@@ -49,8 +49,8 @@ from batchsolve.settings import (
     text_of,
 )
 from batchsolve.tables.answers import RowTable, with_new_columns
+from batchsolve.tables.columns import check_holds_texts, with_columns_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -66,8 +66,7 @@ from batchsolve.tables.judged import (
 )
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.sources import Source, TableSource, open_all
-from batchsolve.tables.texts import check_holds_texts
+from batchsolve.tables.sources import Source, TableSource, files_and_tables, open_all
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")

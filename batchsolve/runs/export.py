@@ -39,9 +39,8 @@ from batchsolve.errors import (
     prefixed,
     quoted,
 )
-from batchsolve.formats.json_records import loads
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link
+from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
@@ -49,11 +48,11 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.in_order import in_one_pass
+from batchsolve.tables.answers import Encode, encoder_for
 from batchsolve.tables.blocks import arrow_stream
-from batchsolve.tables.encoders import Encode, checksum_at, encoder_for
-from batchsolve.tables.places import name_of, split_suffixes
+from batchsolve.tables.columns import one_chunk
+from batchsolve.tables.places import checksum_at, name_of, split_suffixes
 from batchsolve.tables.sources import Tables
-from batchsolve.tables.texts import one_chunk
 from batchsolve.workers import Pool
 
 SOLUTIONS = "solutions"  # folder of a run

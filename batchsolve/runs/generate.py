@@ -21,6 +21,7 @@ from batchsolve.problems.sudoku import drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
 from batchsolve.runs.puzzles import UNLIKE, Maker, Puzzles, RowNumbers
+from batchsolve.runs.repeats import PUZZLE_FORM, row_keys
 from batchsolve.runs.specs import (
     Spec,
     Tell,
@@ -42,10 +43,9 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables
 from batchsolve.tables.reader import BOX
-from batchsolve.tables.repeats import PUZZLE_FORM, row_keys
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
+from batchsolve.tables.sources import files_and_tables
 from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder

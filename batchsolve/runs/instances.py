@@ -19,7 +19,7 @@ from batchsolve.core.arrays import Bytes, UInts
 from batchsolve.engines.choice import Choice
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
-from batchsolve.formats.grid_documents import is_grid_document
+from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group, Stacks
@@ -28,10 +28,10 @@ from batchsolve.search.answers import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
 from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
+from batchsolve.tables.columns import as_text
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
 from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
-from batchsolve.tables.texts import as_text
 
 COLUMN = "problem"
 PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows")

@@ -62,7 +62,7 @@ class Part(NamedTuple):
     name : str
     rows : int
     checksum : int
-        See `batchsolve.tables.encoders.Written`.
+        See `batchsolve.tables.places.Written`.
     """
 
     name: str

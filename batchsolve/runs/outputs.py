@@ -38,27 +38,21 @@ from batchsolve.formats.whole_files import (
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
-from batchsolve.tables.answers import RowTable
+from batchsolve.tables.answers import Encode, RowTable, array_header, encoder_for, header_for
 from batchsolve.tables.blocks import PARTS, TASKS
-from batchsolve.tables.encoders import (
-    Checksums,
-    Encode,
-    Written,
-    array_header,
-    checksum_at,
-    encoder_for,
-    header_for,
-    sums_of,
-    written_to,
-)
 from batchsolve.tables.places import (
     UNFINISHED,
+    Checksums,
     Folder,
+    Written,
+    checksum_at,
     child,
     is_address,
     local_path,
     split_suffixes,
     suffix_of,
+    sums_of,
+    written_to,
 )
 from batchsolve.workers import Pool
 

@@ -22,7 +22,16 @@ from batchsolve.errors import InputError, OutputError, counted, quoted
 from batchsolve.runs.evaluate import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
-from batchsolve.runs.repeats import Decision, kept_table
+from batchsolve.runs.repeats import (
+    FORM,
+    KEYS,
+    UNSEEN,
+    Decision,
+    RowKeys,
+    Seen,
+    kept_table,
+    solved_keys,
+)
 from batchsolve.runs.specs import (
     Spec,
     outputs_of,
@@ -41,12 +50,12 @@ from batchsolve.settings import (
     table_or_each,
 )
 from batchsolve.tables.blocks import Block
+from batchsolve.tables.columns import with_columns_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import files_and_tables, with_columns_of
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.repeats import FORM, KEYS, UNSEEN, RowKeys, Seen, solved_keys
+from batchsolve.tables.sources import files_and_tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -20,11 +20,11 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants
 from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
+from batchsolve.runs.repeats import grid_keys
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.grids import check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.repeats import grid_keys
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
 from batchsolve.tables.sources import TableSource
 

@@ -37,8 +37,8 @@ from batchsolve.errors import (
 )
 from batchsolve.formats import exact_cover_files as cover_files
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.grid_documents import is_grid_document
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
+from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.formats.whole_files import ZIP, content_of, opened, unpacked, why_unseen
 from batchsolve.pictures.boards import Board
 from batchsolve.pictures.svg import as_svg, drawn
@@ -592,7 +592,7 @@ def _where(table: pa.Table, column: str, value: str) -> list[int]:
     """Return the rows of a table that have a value in a column, compared as text."""
     import pyarrow.compute as pc
 
-    from batchsolve.tables.texts import values_as_text
+    from batchsolve.tables.columns import values_as_text
 
     same = pc.equal(values_as_text(table[column], column), value)
     return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

@@ -49,12 +49,19 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import RowTable
 from batchsolve.tables.blocks import Block, Boundary, RowsError
+from batchsolve.tables.columns import Kinds, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import Checksums, Written, joined, sums_of
-from batchsolve.tables.frames import files_and_tables
-from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
-from batchsolve.tables.sources import Tables
-from batchsolve.tables.texts import Kinds, number_kinds, number_types
+from batchsolve.tables.places import (
+    Checksums,
+    Written,
+    exists,
+    facts_of,
+    is_address,
+    joined_sums,
+    suffix_of,
+    sums_of,
+)
+from batchsolve.tables.sources import Tables, files_and_tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -372,7 +379,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
     """
     blocks = readable(corpus.blocks_before(end), pool)
     with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
-        return reduce(joined, (sums for _, sums in found), ())
+        return reduce(joined_sums, (sums for _, sums in found), ())
 
 
 def _sums_until(end: Boundary, block: Block) -> Checksums:
@@ -590,7 +597,7 @@ class FileRun:
             raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
         self.unrecorded += self.output.take(written)
         totals.add(sums)
-        self.read = joined(self.read, written.read)
+        self.read = joined_sums(self.read, written.read)
 
     def _refuse_leftovers(self) -> None:
         """Raise an error if an interrupted run left files and is not to be resumed."""

@@ -26,8 +26,7 @@ from batchsolve.errors import (
     named_errors,
     prefixed,
 )
-from batchsolve.formats.json_records import SEAL, is_whole, parse, sealed
-from batchsolve.formats.whole_files import text_of
+from batchsolve.formats.whole_files import SEAL, is_whole, parse, sealed, text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack

@@ -36,7 +36,7 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, UInts, Words
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, prefixed, quoted
-from batchsolve.formats.json_records import loads
+from batchsolve.formats.whole_files import loads
 from batchsolve.problems.exact_cover import ExactCover, check_kind, named_place, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku

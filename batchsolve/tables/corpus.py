@@ -48,6 +48,15 @@ from batchsolve.problems.survey import (
 )
 from batchsolve.settings import FileSettings
 from batchsolve.tables.blocks import BlockSize, delimited, lines
+from batchsolve.tables.columns import (
+    as_text,
+    in_one_line,
+    is_list,
+    is_text,
+    nested,
+    number_kinds,
+    pencil_marks,
+)
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -61,15 +70,6 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.sources import Source, Tables
-from batchsolve.tables.texts import (
-    as_text,
-    in_one_line,
-    is_list,
-    is_text,
-    nested,
-    number_kinds,
-    pencil_marks,
-)
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -401,8 +401,9 @@ class Corpus(Tables):
             # no row has a grid, and the rules tell their size
             texts = blank_grids(self._sample, self._sizing)
         codes = forms(texts)
-        needs_boxes = not {REGIONS, CONSTRAINTS}.intersection(names)
-        size = given.known_digits or most_frequent_size(codes, needs_boxes and not has_boxes)
+        given = replace(given, names=names)
+        need_boxes = given.need_boxes and not has_boxes
+        size = given.known_digits or most_frequent_size(codes, need_boxes)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
             alphabet = alphabet or usual_notation(size).name
@@ -419,13 +420,12 @@ class Corpus(Tables):
             of_size = (box for box, each in zip(boxes, sizes, strict=True) if each in (0, size))
             fitting = (box for box in of_size if box is None or prod(box) == size)
             usual = _most_common(box or usual for box in fitting) or usual
-        main = replace(given, n_digits=size, box=usual, names=names)
+        main = replace(given, n_digits=size, box=usual)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         form, others = most_frequent_form(codes, size), list[Form]()
         if not is_one:
             found = map(Form.of, np.unique(codes[~np.isin(codes, [NO_FORM, form.code])]).tolist())
-            may_be_any = has_boxes or not needs_boxes
-            others = [each for each in found if may_be_any or default_box(each.n_digits)]
+            others = [each for each in found if not need_boxes or default_box(each.n_digits)]
         has_blank = len(symbols_of(alphabet or "")) not in codes // 2
         signs = Signs(alphabet, self._blank, has_blank=has_blank)
         is_for_others = any(signs.names(each.n_digits) for each in others)
@@ -445,7 +445,6 @@ class Corpus(Tables):
             signs=signs,
             is_one=is_one,
             has_boxes=has_boxes,
-            needs_boxes=needs_boxes,
             known=known,
         )
 

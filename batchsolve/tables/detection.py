@@ -22,8 +22,8 @@ import pyarrow.compute as pc
 
 from batchsolve.errors import InputError, prefixed, quoted, repeated
 from batchsolve.formats import grid_texts
-from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
-from batchsolve.formats.json_records import loads
+from batchsolve.formats.other_programs import is_grid_document, read_grid_document
+from batchsolve.formats.whole_files import loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.sudoku import drawing_of

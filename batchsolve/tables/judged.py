@@ -25,8 +25,8 @@ from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usu
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, number_of
 from batchsolve.tables.answers import Found, solved_among
+from batchsolve.tables.columns import as_text, have_text, in_one_line, values_as_text
 from batchsolve.tables.reader import Batch, Grids
-from batchsolve.tables.texts import as_text, have_text, in_one_line, values_as_text
 
 NO_VALUE = "(none)"
 """The stratum of rows without a value."""

@@ -37,6 +37,15 @@ from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.search.answers import Answers, Status
 from batchsolve.symmetry.grids import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block
+from batchsolve.tables.columns import (
+    as_json,
+    as_text,
+    have_text,
+    in_one_line,
+    pencil_marks,
+    retyped,
+    with_numbers,
+)
 from batchsolve.tables.rule_columns import (
     ARITHMETIC,
     CAGES,
@@ -47,15 +56,6 @@ from batchsolve.tables.rule_columns import (
     RuleColumns,
 )
 from batchsolve.tables.sources import FILENAME
-from batchsolve.tables.texts import (
-    as_json,
-    as_text,
-    have_text,
-    in_one_line,
-    pencil_marks,
-    retyped,
-    with_numbers,
-)
 
 BOX = "box"
 """The name of the column of boxes."""
@@ -373,8 +373,6 @@ class Reader:
         True if all rows have the main shape.
     has_boxes : bool
         True if the column `BOX` gives rows their boxes.
-    needs_boxes : bool
-        True if grids without boxes have no rules.
     known : mapping of Form to (Notation, Notation)
         The notations of puzzles and solutions of other shapes of the first rows; those of other
         rows must be clear from the row itself.
@@ -393,7 +391,6 @@ class Reader:
     signs: Signs = field(default_factory=Signs)
     is_one: bool = True
     has_boxes: bool = False
-    needs_boxes: bool = True
     known: Mapping[Form, tuple[Notation, Notation]] = field(default_factory=dict)
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
@@ -539,7 +536,7 @@ class Reader:
             yield f"{why} characters or numbers", rows
             return
         rules = replace(self.main.rules, n_digits=n, box=box if size else default_box(n))
-        if n == 0 or (rules.box is None and self.needs_boxes):
+        if n == 0 or (rules.box is None and rules.need_boxes):
             if n and self.has_boxes:
                 yield f"a {n}×{n} grid has no usual boxes; say which in the column {BOX!r}", rows
             return

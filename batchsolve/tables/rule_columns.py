@@ -19,7 +19,7 @@ import pyarrow as pa
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, malformed
-from batchsolve.formats.constraints import read_constraints
+from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers
@@ -32,7 +32,7 @@ from batchsolve.problems.sudoku import (
     grid_rules,
     square_drawing,
 )
-from batchsolve.tables.texts import one_chunk
+from batchsolve.tables.columns import one_chunk
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -82,6 +82,11 @@ class RuleColumns:
             return 9
         return None if self.regions is None else n_regions(self.regions)
 
+    @property
+    def need_boxes(self) -> bool:
+        """True if grids without boxes have no rules: no column gives them regions."""
+        return not {REGIONS, CONSTRAINTS}.intersection(self.names)
+
     def key_digits(self, puzzles: Bytes, columns: dict[str, pa.Array]) -> Bytes:
         """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits, every = [puzzles], np.arange(len(puzzles))
@@ -109,7 +114,7 @@ class RuleColumns:
         try:
             return self.problem()
         except InputError:
-            if not {REGIONS, CONSTRAINTS}.intersection(self.names):
+            if self.need_boxes:
                 raise
             return Variant(self.base(has_regions=True))
 

@@ -36,6 +36,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.whole_files import compression_of, content_of, opened, unpacked
+from batchsolve.settings import each_of, path_of
 from batchsolve.tables import detection
 from batchsolve.tables.blocks import (
     BOM,
@@ -51,10 +52,12 @@ from batchsolve.tables.blocks import (
     checked_table,
     cut,
 )
+from batchsolve.tables.columns import arrow_table, without_views
 from batchsolve.tables.places import (
     check_announced,
     exists,
     facts_of,
+    files_of,
     is_address,
     name_of,
     open_to_read,
@@ -621,3 +624,30 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
 
 def _source(one: str | Source) -> Source:
     return open_source(one) if isinstance(one, str) else one
+
+
+def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[str | TableSource]:
+    """Return the files that names stand for, and the sources of tables.
+
+    Parameters
+    ----------
+    what : str
+        The name of the argument, for messages.
+    inputs : table, str or path, or an iterable of them
+    name : str
+        The name of a table; those of several tables are numbered.
+
+    Examples
+    --------
+    >>> some = files_and_tables("the input", ["a.csv", pa.table({"puzzle": []})], "against")
+    >>> some[0], some[1].path
+    ('a.csv', 'against[1]')
+    """
+    found: list[str | TableSource] = []
+    for k, one in enumerate(each_of(inputs)):
+        if isinstance(one, str | bytes | os.PathLike):
+            found += files_of([path_of(what, one)])
+        else:
+            which = name if one is inputs else f"{name}[{k}]"
+            found.append(TableSource(without_views(arrow_table(one)), which))
+    return found

@@ -14,7 +14,7 @@ from batchsolve import graphs
 from batchsolve.core.interrupts import asking
 from batchsolve.engines.item_order import narrow_order
 from batchsolve.formats.exact_cover_files import read_dlx
-from batchsolve.formats.json_records import sealed
+from batchsolve.formats.whole_files import sealed
 from batchsolve.graphs import drawing as graph_drawing
 from batchsolve.graphs.drawing import GraphSearch, reordered
 

@@ -24,7 +24,7 @@ import batchsolve as bs
 from batchsolve.runs import specs
 from batchsolve.runs.outputs import Behind
 from batchsolve.settings import SearchSettings
-from batchsolve.tables.texts import number_kinds, number_types, with_numbers
+from batchsolve.tables.columns import number_kinds, number_types, with_numbers
 
 SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import DATASETS, rows_of_csv, typed_rows, write_table
 
 import batchsolve as bs
-from batchsolve.tables.texts import is_list, is_text, storage_of
+from batchsolve.tables.columns import is_list, is_text, storage_of
 
 PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 from oracles import grids_by_rules
 
 import batchsolve as bs
-from batchsolve.formats import constraints
+from batchsolve.formats import other_programs
 from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.sudoku import Variant
@@ -406,7 +406,7 @@ def test_examples_of_the_guide(tmp_path, rows, answers):
 
 
 def test_the_guide_names_all_that_is_read():
-    names = {*constraints._CONSTRAINTS, *constraints._FIELDS, *NAMED, *STRICT, *COLUMNS}
+    names = {*other_programs._CONSTRAINTS, *other_programs._FIELDS, *NAMED, *STRICT, *COLUMNS}
     shown = set(re.findall(r"`([^`\n]+)`", GUIDE))
     assert names - shown == {"Given", "grid"}  # the guide says these in words
 

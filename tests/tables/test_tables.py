@@ -25,6 +25,7 @@ from hypothesis import given, strategies as st
 from batchsolve import InputError, solve_file
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
+from batchsolve.tables.answers import encoder_for, header_for
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     JSON_TEXT,
@@ -38,7 +39,7 @@ from batchsolve.tables.blocks import (
     cut,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.encoders import encoder_for, header_for, joined, sums_of
+from batchsolve.tables.places import joined_sums, sums_of
 from batchsolve.tables.sources import TableSource
 
 P, S = "1.....2..3.....4", "1243342143122134"
@@ -589,9 +590,9 @@ def test_checksums_of_rows_do_not_depend_on_where_they_are_cut(name):
     table = pa.table({name: ARROW[name]})
     whole = sums_of(table)
     for k in range(5):
-        assert joined(sums_of(table[:k]), sums_of(table[k:])) == whole
+        assert joined_sums(sums_of(table[:k]), sums_of(table[k:])) == whole
         copies = (pa.ipc.open_stream(arrow_stream(part)) for part in (table[:k], table[k:]))
-        assert joined(*(sums_of(copy.read_all()) for copy in copies)) == whole
+        assert joined_sums(*(sums_of(copy.read_all()) for copy in copies)) == whole
     if name != "nothing":
         for order in ([1, 0, 2, 3], [2, 1, 0, 3], [0, 2, 1, 3]):
             assert sums_of(pa.concat_tables([table[k : k + 1] for k in order])) != whole

@@ -1,4 +1,4 @@
-// The table of the keys of grids that were seen; see `batchsolve.tables.repeats`.
+// The table of the keys of grids that were seen; see `batchsolve.runs.repeats`.
 //
 // `add_keys` checks the arrays; slots are indices that it makes itself.
 #pragma once

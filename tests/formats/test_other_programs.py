@@ -10,7 +10,7 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve.errors import InputError
-from batchsolve.formats.grid_documents import is_grid_document, read_grid_document
+from batchsolve.formats.other_programs import is_grid_document, read_grid_document
 from batchsolve.problems.rules import Cage, Rules, plain, regions_of
 from batchsolve.problems.sudoku import LAYOUTS
 
