@@ -11,7 +11,7 @@ from oracles import bounded_covers, covers
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.engines.item_order import narrow_order
+from batchsolve.engines.memo import narrow_order
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.formats.json_records import sealed
 from batchsolve.graphs import drawing as graph_drawing, solution_graph as graphs
