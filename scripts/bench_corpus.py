@@ -19,8 +19,7 @@ from typing import Any
 import measuring
 
 import batchsolve
-from batchsolve.engines import Task
-from batchsolve.engines.choice import engine_for
+from batchsolve.engines import Task, engine_for
 from batchsolve.search.answers import Answers
 from batchsolve.settings import AUTO, FileSettings
 from batchsolve.tables.answers import answer_table, encoder_for

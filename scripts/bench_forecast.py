@@ -14,11 +14,10 @@ from typing import Any
 from bench_tasks import dask
 from measuring import options, write
 
-from batchsolve.engines.choice import engine_for
+from batchsolve.engines import engine_for
 from batchsolve.runs.estimate import estimate
-from batchsolve.scaling.forecast import measured_costs
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
-from batchsolve.scaling.simulation import Costs, sample_shape, simulate
+from batchsolve.scaling.simulation import Costs, measured_costs, sample_shape, simulate
 from batchsolve.search.scheduler import Sizing
 from batchsolve.workers.base import RESULT_SECONDS
 

@@ -18,8 +18,7 @@ from typing import Any
 import measuring
 import numpy as np
 
-from batchsolve.engines import Task, get_engine
-from batchsolve.engines.choice import engine_for
+from batchsolve.engines import Task, engine_for, get_engine
 from batchsolve.formats.exact_cover_files import write_ec
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks

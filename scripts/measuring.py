@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 import batchsolve
-from batchsolve.scaling.machine import machine
+from batchsolve.scaling.experiment import machine
 from batchsolve.tables.corpus import Corpus
 
 ROWS = 20_000  # of a corpus at most

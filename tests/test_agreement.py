@@ -20,7 +20,7 @@ COLLECTING = [
     for name in engine_names()
     if name != "dlx" and not get_engine(name).capabilities.counts_only
 ]
-IN_CORE = ("batchsolve.engines.native", "batchsolve.engines.lanes")
+IN_CORE = ("batchsolve.engines.native",)
 IN_PYTHON = [name for name in COLLECTING if get_engine(name).module not in IN_CORE]
 LIMIT = 20
 

@@ -29,7 +29,7 @@ from batchsolve.cli import all_commands
 from batchsolve.cli.options import Printing
 from batchsolve.problems.notation import Notation
 from batchsolve.runs.run import describe_run
-from batchsolve.scaling import plots
+from batchsolve.scaling import report
 
 FOUR = ["1.....2..3.....4", "1...............", "1....1..........", "1" * 16]
 OTHER = [text[::-1] for text in FOUR]
@@ -626,7 +626,7 @@ def home(tmp_path_factory):
 def printed(home, tmp_path, monkeypatch):
     """Return a function that calls a command, and returns all that it did."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plots, "available", lambda: False)  # pictures take seconds
+    monkeypatch.setattr(report, "can_draw", lambda: False)  # pictures take seconds
 
     def do(*words, after_interrupt=False):
         for old in tmp_path.iterdir():

@@ -194,9 +194,8 @@ def _report(
     printing: Printing,
 ) -> None:
     """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
-    from batchsolve.scaling import plots
-    from batchsolve.scaling.forecast import forecast
-    from batchsolve.scaling.report import write_report
+    from batchsolve.scaling.report import HOW_TO_GET, can_draw, write_report
+    from batchsolve.scaling.simulation import forecast
     from batchsolve.scaling.speedup import can_fit, doubts
 
     more, forecasts = wanted.forecast_workers or (), []
@@ -210,8 +209,8 @@ def _report(
     for series in experiment.series():
         for _, doubt in doubts(series):
             printing.note(f"batchsolve: {series.name}: {doubt}")
-    if not (plots.available() and can_fit()):
-        printing.note(f"batchsolve: no pictures or no curves; they need {plots.HOW_TO_GET}")
+    if not (can_draw() and can_fit()):
+        printing.note(f"batchsolve: no pictures or no curves; they need {HOW_TO_GET}")
     if not printing.quiet:
         print(printable(str(path)))
 

@@ -1,7 +1,7 @@
 // The costs of a search for the cheapest covers, after Knuth's Algorithm C$ (The Art of Computer
 // Programming 7.2.2.1): net costs, least costs of the remaining items, and the upper bound.
 //
-// Costs are scaled; `batchsolve.engines.priced` says how. Once enough covers are found, the upper
+// Costs are scaled; `batchsolve.engines.native` says how. Once enough covers are found, the upper
 // bound is below the cost of the dearest, because of covers with equal costs the first in tree
 // order are wanted.
 #pragma once

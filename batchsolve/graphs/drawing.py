@@ -13,7 +13,7 @@ manipulation in combinatorial problems*, DAC 1993).
 
 The stack and the choices that it forces leave a smaller problem. Three searches of it take turns:
 one that branches on the item with the fewest options, and two that take the items in a fixed order,
-that of the problem and a narrow one (`batchsolve.engines.item_order`).
+that of the problem and a narrow one (`batchsolve.engines.memo`).
 Their times can differ by any factor: a fixed order suits tilings, and branching on the fewest
 options suits problems in which choices force others. After some turns the searches far behind wait,
 and then all but the leader, until it runs out of memory. Turns are measured in nodes, not in time,
@@ -36,9 +36,8 @@ import numpy as np
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, UInts, begins_of
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines.item_order import entries_in_order, narrow_order
-from batchsolve.engines.native import core_problem
-from batchsolve.engines.priced import in_order
+from batchsolve.engines.memo import entries_in_order, narrow_order
+from batchsolve.engines.native import core_problem, in_order
 from batchsolve.errors import InputError, counted
 from batchsolve.graphs import Nodes, SolutionGraph
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines.priced import in_order
+from batchsolve.engines.native import in_order
 from batchsolve.engines.sat import Residual, clauses_of, residual_of
 from batchsolve.errors import InputError, listed, named_errors
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json, write_npz

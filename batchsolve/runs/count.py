@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
 import numpy as np
 
 from batchsolve.core.arrays import UInts
-from batchsolve.engines import Task
-from batchsolve.engines.choice import Choice, engine_for
+from batchsolve.engines import Choice, Task, engine_for
 from batchsolve.errors import InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks

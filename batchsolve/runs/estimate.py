@@ -21,8 +21,7 @@ import numpy as np
 
 from batchsolve.core.arrays import Floats, Ints, UInts
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import engine_for
+from batchsolve.engines import Engine, Task, engine_for
 from batchsolve.errors import InputError, InWords, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks

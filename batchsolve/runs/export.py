@@ -47,7 +47,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
-from batchsolve.search.in_order import in_one_pass
+from batchsolve.search.rows import in_one_pass
 from batchsolve.tables.answers import Encode, encoder_for
 from batchsolve.tables.blocks import arrow_stream
 from batchsolve.tables.columns import one_chunk

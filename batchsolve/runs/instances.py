@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.core.arrays import Bytes, UInts
-from batchsolve.engines.choice import Choice
+from batchsolve.engines import Choice
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.other_programs import is_grid_document

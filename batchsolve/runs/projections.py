@@ -18,8 +18,7 @@ import numpy as np
 
 from batchsolve.core.arrays import Ints, UInts, begins_of
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import Choice, engine_for
+from batchsolve.engines import Choice, Engine, Task, engine_for
 from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, quoted
 from batchsolve.problems.exact_cover import ExactCover

@@ -1,6 +1,6 @@
 """Puzzles with one solution, made for the numbers of rows.
 
-Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.lanes`.
+Row ``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.native`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.core.arrays import Bools, Ints, Shorts, Words, begins_of
-from batchsolve.engines.lanes import KNOWN, RATED, Made, Wish, dig_rows
+from batchsolve.engines.native import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, ProblemError, counted, prefixed
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation

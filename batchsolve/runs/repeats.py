@@ -2,7 +2,7 @@
 
 Workers compute the keys of the rows of a block: hashes of puzzles or of their canonical forms.
 The main process looks the keys up in a table, block after block in the order of the input. Then
-workers write the rows that are kept (`batchsolve.search.in_order`). Memory holds only the keys.
+workers write the rows that are kept (`batchsolve.search.rows`). Memory holds only the keys.
 
 The audit is of a training and a test table: faults of rows, and leaks between the two. A leak is a
 test row with the puzzle of a training row, or with its solution and other clues; each as it is

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.core.arrays import Bytes, Ints
-from batchsolve.engines.choice import Choice
+from batchsolve.engines import Choice
 from batchsolve.errors import InputError, InWords, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
 from batchsolve.pictures.svg import as_svg, drawn, html_table

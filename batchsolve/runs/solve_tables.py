@@ -11,7 +11,7 @@ from typing import Any, Unpack, overload
 
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
+from batchsolve.engines import Choice
 from batchsolve.errors import InputError, is_unordered, quoted, wrong_kind
 from batchsolve.runs.instances import (
     BLOCKS,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.engines.choice import Choice
+from batchsolve.engines import Choice
 from batchsolve.errors import (
     InputError,
     JournalError,
@@ -36,8 +36,7 @@ from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.in_order import in_one_pass, in_two_passes
-from batchsolve.search.rows import Write, search_rows
+from batchsolve.search.rows import Write, in_one_pass, in_two_passes, search_rows
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     UNLIMITED,

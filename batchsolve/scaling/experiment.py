@@ -6,10 +6,12 @@ import json
 import os
 import platform
 import shlex
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO, get_type_hints
 
@@ -21,11 +23,11 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.formats.whole_files import whole_file, write_whole
-from batchsolve.scaling.machine import machine
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
+PACKAGES = ("batchsolve", "numpy", "joblib", "pyarrow", "matplotlib")
 _KINDS = {name: pa.from_numpy_dtype(TASKS[name]) for name in TASKS.names or ()}
 TASK_SCHEMA = pa.schema({"run": pa.int32(), "task": pa.int32(), **_KINDS})
 
@@ -94,6 +96,54 @@ def about(arguments: Sequence[str], plan: Mapping[str, Any]) -> dict[str, Any]:
         "host": platform.node(),
         **machine(),
     }
+
+
+def machine() -> dict[str, object]:
+    """Return processor, cores, memory, system, package versions and the commit, if known.
+
+    Examples
+    --------
+    >>> sorted(machine())
+    ['commit', 'cores', 'memory GB', 'packages', 'processor', 'python', 'system']
+    """
+    info = Path("/proc/cpuinfo")
+    models = [
+        line.split(":", 1)[1].strip()
+        for line in (info.read_text().splitlines() if info.exists() else [])
+        if line.startswith("model name")
+    ]
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "memory GB": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "commit": commit(),
+    }
+
+
+def commit() -> str | None:
+    """Return the commit of the git checkout that this package runs from; None without a checkout.
+
+    A plus sign follows if tracked files were changed since.
+    """
+    home = Path(__file__).resolve().parents[2]
+    if not (home / ".git").exists():
+        return None
+    command = ["git", "-C", str(home), "describe", "--always", "--abbrev=40", "--dirty=+"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip() or None
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:

@@ -8,11 +8,15 @@ corpus, or of copies of one problem.
 from __future__ import annotations
 
 import os
+import resource
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,13 +24,11 @@ import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines import Engine, Task
-from batchsolve.engines.choice import engine_for, visits_the_same_nodes
+from batchsolve.engines import Engine, Task, engine_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
-from batchsolve.scaling import machine
 from batchsolve.search.scheduler import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.settings import AUTO, UNLIMITED, FileSettings, Plan, SearchSettings
@@ -39,6 +41,8 @@ WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker
 BURST_RESULTS = 1000  # of short tasks that measure the cost of a result; 0.3 s of threads
 QUANTILES = {"median": 0.5, "p90": 0.9, "p99": 0.99}
+_PROC = Path("/proc")
+_RU_MAXRSS_UNIT = 1 if sys.platform == "darwin" else 1024
 BURST_STACKS = 256  # to begin with, because a problem may be small
 
 
@@ -383,11 +387,11 @@ def measure(
         settings = plan.settings(label["split_depth"])
         search = TreeSearch(workload.problem, settings, Piece.whole(stacks), chosen, pool)
         check_interrupt()
-        machine.forget_peak()
-        cpu, begin = machine.cpu_seconds(), time.perf_counter()
+        forget_peak()
+        cpu, begin = cpu_seconds(), time.perf_counter()
         log, processes = _log_of(search)
         wall = time.perf_counter() - begin
-        cpu, peak = machine.cpu_seconds() - cpu, machine.peak_bytes(processes)
+        cpu, peak = cpu_seconds() - cpu, peak_bytes(processes)
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
     totals = asdict(search.totals)
@@ -482,3 +486,58 @@ def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) ->
             deadline = min(deadline, time.monotonic() + WARM_SECONDS)
             seen.add(result.worker)
             check_interrupt()
+
+
+# ---- processor time and memory --------------------------------------------------------------
+
+# Worker processes outlive a run; psutil knows their use. Without psutil, only this process and
+# children that have ended are counted.
+
+
+def cpu_seconds() -> float:
+    """Return the processor time of this process, its ended children and its living descendants."""
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, kinds))
+    for process in _descendants():
+        with suppress(Exception):  # of psutil: it has ended
+            times = process.cpu_times()
+            used += times.user + times.system + times.children_user + times.children_system
+    return used
+
+
+def forget_peak() -> None:
+    """Reset the peak of memory, where the system can."""
+    for pid in [os.getpid(), *(process.pid for process in _descendants())]:
+        with suppress(OSError):  # not every system has this file or lets every user write to it
+            (_PROC / str(pid) / "clear_refs").write_text("5")
+
+
+def peak_bytes(workers: set[int]) -> int:
+    """Return the sum of the memory peaks of this process and of its workers, in bytes.
+
+    Pages that processes share are counted once for each.
+    """
+    others = workers.intersection(process.pid for process in _descendants())
+    peaks = [_peak(pid) for pid in [os.getpid(), *others]]
+    if peaks[0] is None:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RU_MAXRSS_UNIT
+    return sum(peak or 0 for peak in peaks)
+
+
+def _peak(pid: int) -> int | None:
+    """Return the peak memory of a process from ``/proc``; None if it cannot be read."""
+    try:
+        lines = (_PROC / str(pid) / "status").read_text().splitlines()
+    except OSError:
+        return None
+    sizes = [int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:")]
+    return sizes[0] if sizes else None
+
+
+def _descendants() -> list[Any]:
+    """Return the processes below this one, as psutil describes them; none without psutil."""
+    if find_spec("psutil") is None:
+        return []
+    import psutil
+
+    return psutil.Process().children(recursive=True)

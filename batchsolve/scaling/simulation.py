@@ -1,4 +1,4 @@
-"""A simulation of `TreeSearch` on any number of workers, on a virtual clock.
+"""Forecasts for more workers: a simulation of `TreeSearch` on a virtual clock.
 
 The real scheduler hands out the tasks and cuts what they leave; the tree, the workers and the time
 are simulated. The tree is a line: a subtree of s nodes is s units of work in tree order. A budget
@@ -9,16 +9,19 @@ A shape is sampled by random walks from the root of a tree. A walk moves to a ch
 probability in proportion to the child's size, like the place where a budget runs out. Small
 children are counted; the sizes of large ones are estimated by Knuth's probes, and the noise of the
 estimates makes the tree look less even than it is.
+
+A forecast takes the costs from measured runs, and simulates these and others.
 """
 
 from __future__ import annotations
 
 import heapq
+import statistics
 import time
 from bisect import bisect
 from collections import defaultdict, deque
-from collections.abc import Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from math import ceil
 from random import Random
@@ -29,14 +32,18 @@ import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines import Engine, Task
-from batchsolve.errors import InputError
+from batchsolve.engines import Engine, Task, engine_for, visits_the_same_nodes
+from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.estimate import probe
+from batchsolve.runs.estimate import estimate, probe
+from batchsolve.scaling.experiment import Experiment
+from batchsolve.scaling.measure import MeasuredRun, Workload, depth_or_auto
 from batchsolve.search.scheduler import (
+    PIECES_PER_WORKER,
     SPLIT_NODES,
     STACKS_PER_WORKER,
+    TASK_SECONDS,
     Result,
     Scheduler,
     Sizing,
@@ -45,7 +52,7 @@ from batchsolve.search.scheduler import (
     run_round,
 )
 from batchsolve.search.tree import FIRST_NODES
-from batchsolve.workers import Done
+from batchsolve.workers import Done, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS, TASKS_OUT
 
 MOST_TASKS = 200_000  # or 10 for every worker, if that is more; takes about 4 seconds
@@ -468,3 +475,200 @@ def _sizes(problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.G
         nodes = probe(engine, problem, walks, rng)[0]
         sizes[large] = np.maximum(nodes.reshape(-1, PROBES).mean(axis=1), COUNTED)
     return sizes
+
+
+# ---- forecasts ------------------------------------------------------------------------------
+
+PROBES = 3000  # to estimate the size of a tree that no run has finished
+DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
+MOST_STACKS = 300_000  # of a split; deeper splits are not tried
+BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
+CURVE_POINTS = 17  # powers of two from 1 to 65,536
+AS_IT_IS = "automatic settings"
+
+
+Point = dict[str, Any]
+"""One simulation of a forecast: a row of ``forecast.csv``; see `point_of`."""
+
+
+def point_of(part: str, setting: str, found: Simulated, measured: float | None = None) -> Point:
+    """Return a row of ``forecast.csv``.
+
+    Parameters
+    ----------
+    part : {"check", "curve", "what if", "depth", "budget"}
+        A measured run again; automatic settings; those and variants that change one cost each; a
+        split depth with the automatic budget; a budget with the automatic depth.
+    setting : str
+        The depth, the budget, or the name of the variant.
+    found : Simulated
+    measured : float, optional
+        The measured seconds of a check for the whole tree; a stopped run is assumed to go on at its
+        pace. The error is the difference to them, as a share of them.
+    """
+    return {
+        "part": part,
+        "setting": setting,
+        "workers": found.workers,
+        "simulated_seconds": found.wall,
+        "measured_seconds": measured,
+        "error": None if measured is None else found.wall / measured - 1,
+        "efficiency": found.efficiency,
+        "tasks": found.tasks,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """The forecast for one problem, engine and backend.
+
+    Attributes
+    ----------
+    name : str
+    nodes : float
+        The size of the tree.
+    nodes_known : bool
+        True if the size was counted; otherwise it is estimated.
+    costs : Costs
+    points : list of Point
+    """
+
+    name: str
+    nodes: float
+    nodes_known: bool
+    costs: Costs
+    points: list[Point]
+
+    def of(self, part: str, workers: int | None = None) -> list[Point]:
+        """Return the points of a part, perhaps only those with a number of workers."""
+        found = [point for point in self.points if point["part"] == part]
+        return [point for point in found if workers in (None, point["workers"])]
+
+    @property
+    def workers(self) -> list[int]:
+        """The numbers of workers for which depths and budgets were tried."""
+        return list(dict.fromkeys(point["workers"] for point in self.of("what if")))
+
+
+def forecast(
+    workload: Workload,
+    experiment: Experiment,
+    workers: Sequence[int],
+    latency: float = 0.0,
+) -> tuple[list[Forecast], list[str]]:
+    """Simulate the search of a workload with the measured numbers of workers, and with more.
+
+    Parameters
+    ----------
+    workload : Workload
+        A workload of strong scaling.
+    experiment : Experiment
+        The runs of the workload, among others.
+    workers : sequence of int
+        Numbers of workers for which to try depths and budgets.
+    latency : float
+        Seconds that a network adds between a worker's tasks.
+
+    Returns
+    -------
+    list of Forecast, list of str
+        One forecast for every engine and backend; and the reasons for those that cannot be made.
+    """
+    groups: dict[tuple[str, str], list[MeasuredRun]] = {}
+    for run in experiment.runs:
+        if run.problem == workload.name and run.kind == "strong":
+            groups.setdefault((run.engine, run.backend), []).append(run)
+    found, left_out = [], []
+    for (engine, backend), runs in groups.items():
+        name = f"{workload.name}, {engine}, {backend}"
+        try:
+            if not visits_the_same_nodes(engine):
+                raise InputError(
+                    f"the nodes of the engine {engine!r} depend on the cuts of the search, so it "
+                    f"cannot be simulated"
+                )
+            found.append(_forecast(name, workload, runs, workers, latency))
+        except BatchsolveError as error:  # the other forecasts go on
+            left_out.append(f"{name}: no forecast: {error}")
+    return found, left_out
+
+
+def _forecast(
+    name: str,
+    workload: Workload,
+    runs: list[MeasuredRun],
+    workers: Sequence[int],
+    latency: float,
+) -> Forecast:
+    """Simulate the runs of one engine on one backend, and the search on more workers."""
+    problem, stack = workload.problem, workload.stacks[0]
+    engine = engine_for(runs[0].engine, problem)
+    counted = [run.nodes for run in runs if run.complete]
+    if counted:
+        nodes = float(counted[0])
+    else:
+        guess = estimate(problem, stack, probes=PROBES, engine=engine.name)
+        nodes = max(guess.nodes, float(max(run.nodes for run in runs)))
+    shape = sample_shape(problem, stack, engine, nodes)
+    costs = measured_costs(runs)
+
+    def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:
+        return simulate(nodes, jobs, costs, shape, **rules)
+
+    points = []
+    for run in runs:
+        again = simulated(run.jobs, costs, split_depth=run.split_depth)
+        whole = run.wall * nodes / run.nodes
+        points.append(point_of("check", f"depth {run.depth}", again, whole))
+    away = replace(costs, overhead=costs.overhead + latency)
+    powers = {2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)}
+    points += [point_of("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]
+    for p in workers:
+        points += _variants(p, away, simulated)
+    return Forecast(name, nodes, bool(counted), costs, points)
+
+
+def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
+    """Derive costs from the runs of one problem; the report describes the assumptions.
+
+    Raises
+    ------
+    InputError
+        If no run had a task for a worker.
+    """
+    runs = [run for run in runs if run.tasks and run.busy > 0]
+    if not runs:
+        raise InputError(
+            "nothing was measured: no run had a task for a worker; choose a larger problem"
+        )
+    least = min(run.jobs for run in runs)
+    few = [run for run in runs if run.jobs == least]
+    several = [run for run in runs if run.jobs > 1] or few
+    split = [r.split_seconds / r.split_nodes for r in runs if r.split_nodes]
+    return Costs(
+        rate=statistics.median(run.rate for run in few),
+        overhead=statistics.median(run.gap for run in several),
+        master=max(statistics.median(run.master for run in group) for group in (few, several)),
+        split=statistics.median(split) if split else 0.0,
+        assumed=result_seconds(runs[0].backend),
+    )
+
+
+def _variants(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Iterator[Point]:
+    """Yield simulations of a number of workers: other costs, depths and budgets."""
+    few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
+    yield point_of("what if", AS_IT_IS, simulated(workers, costs))
+    free = replace(costs, master=0.0)
+    yield point_of("what if", "results cost no time", simulated(workers, free))
+    gapless = replace(costs, overhead=0.0)
+    yield point_of("what if", "no time between tasks", simulated(workers, gapless))
+    yield point_of("what if", "tasks as for few workers", simulated(workers, costs, sizing=few))
+    for depth in DEPTHS:
+        found = simulated(workers, costs, split_depth=depth)
+        yield point_of("depth", str(depth_or_auto(depth)), found)
+        if depth is not None and found.stacks > MOST_STACKS:
+            break
+    for seconds in BUDGET_SECONDS:
+        budget = None if seconds is None else max(1, int(seconds * costs.rate))
+        setting = "auto" if seconds is None else f"{seconds:g} s"
+        yield point_of("budget", setting, simulated(workers, costs, budget=budget))

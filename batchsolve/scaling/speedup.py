@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
-from batchsolve.engines.choice import visits_the_same_nodes
+from batchsolve.engines import visits_the_same_nodes
 from batchsolve.errors import counted
 from batchsolve.scaling.measure import MeasuredRun
 

@@ -23,8 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
-from batchsolve.engines import Engine, Outcome, Task, get_engine
-from batchsolve.engines.choice import counter_for
+from batchsolve.engines import Engine, Outcome, Task, counter_for, get_engine
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search import tree

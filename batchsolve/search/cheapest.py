@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.engines import Task
-from batchsolve.engines.choice import engine_for
-from batchsolve.engines.priced import Pricing, pricing_of
+from batchsolve.engines import Task, engine_for
+from batchsolve.engines.native import Pricing, pricing_of
 from batchsolve.errors import InputError
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.exact_cover import ExactCover

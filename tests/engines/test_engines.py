@@ -20,8 +20,7 @@ from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku, split
 from batchsolve.core.interrupts import asking
-from batchsolve.engines import UNLIMITED, Task, engine_names, get_engine
-from batchsolve.engines.choice import engine_for
+from batchsolve.engines import UNLIMITED, Task, engine_for, engine_names, get_engine
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
 
@@ -412,13 +411,16 @@ def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch
 @pytest.mark.parametrize(
     ("load", "engines"),
     [
-        ("get_engine('memo')", ["dlx", "bits", "cells", "memo"]),  # they share the native core
-        ("choice.engine_for('auto', Sudoku(3, 3))", []),
+        (
+            "get_engine('memo')",
+            ["dlx", "lanes", "bits", "cells", "memo"],
+        ),  # they share the native core
+        ("engine_for('auto', Sudoku(3, 3))", []),
     ],
 )
 def test_loading_an_engine_imports_no_other(load, engines):
     imports = "import sys; from batchsolve import Sudoku; from batchsolve.engines import "
-    code = f"{imports} choice, get_engine; {load}; print(*sys.modules)"
+    code = f"{imports} engine_for, get_engine; {load}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = [n for n in engine_names() if get_engine(n).module in run.stdout.split()]
     assert loaded == engines

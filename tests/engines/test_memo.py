@@ -14,7 +14,7 @@ from oracles import covers
 import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.engines import Task, get_engine, memo
-from batchsolve.engines.item_order import narrow_order
+from batchsolve.engines.memo import narrow_order
 from batchsolve.engines.native import core_problem
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs

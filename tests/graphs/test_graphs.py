@@ -12,7 +12,7 @@ from oracles import bounded_covers, covers
 import batchsolve as bs
 from batchsolve import graphs
 from batchsolve.core.interrupts import asking
-from batchsolve.engines.item_order import narrow_order
+from batchsolve.engines.memo import narrow_order
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.formats.whole_files import sealed
 from batchsolve.graphs import drawing as graph_drawing

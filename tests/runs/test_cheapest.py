@@ -11,7 +11,7 @@ from invoking import invoke
 from oracles import bounded_covers, cheapest_costs
 
 import batchsolve as bs
-from batchsolve.engines.priced import Pricing, useless_options
+from batchsolve.engines.native import Pricing, useless_options
 from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.families import family
 

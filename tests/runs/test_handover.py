@@ -8,7 +8,7 @@ import pytest
 from invoking import invoke
 
 import batchsolve as bs
-from batchsolve.engines.choice import Choice
+from batchsolve.engines import Choice
 from batchsolve.settings import UNLIMITED
 
 # In 20,000 nodes `lanes` finds no solution of this puzzle; `sat` takes 300 to find two.

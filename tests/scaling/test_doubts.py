@@ -5,17 +5,16 @@ from itertools import count
 
 import pytest
 
-from batchsolve.scaling import plots, speedup as module
+from batchsolve.scaling import report, speedup as module
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
-from batchsolve.scaling.plots import speedup_figure
-from batchsolve.scaling.report import write_report
+from batchsolve.scaling.report import speedup_figure, write_report
 from batchsolve.scaling.speedup import Series, doubts, fits, hindrance, outliers, speedup_rows
 
 
 @pytest.fixture(autouse=True)
 def _no_pictures(monkeypatch):
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(report, "can_draw", lambda: False)
 
 
 @pytest.fixture(scope="module")

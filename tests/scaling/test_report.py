@@ -17,7 +17,7 @@ from test_doubts import series_of
 
 from batchsolve.formats.whole_files import whole_file
 from batchsolve.pictures import charts
-from batchsolve.scaling import plots
+from batchsolve.scaling import report
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.report import render
 from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals, speedup_rows
@@ -138,7 +138,7 @@ def least_seconds(monkeypatch):
 @with_matplotlib
 def test_speedup_shows_points_ideal_and_fits(home):
     series = read_experiment(str(home)).series()
-    (axes,) = plots.speedup_figure(series).axes
+    (axes,) = report.speedup_figure(series).axes
     assert axes.get_lines()[0].get_label() == "ideal"
     laws = [line.get_label() for line in axes.get_lines() if "share" in str(line.get_label())]
     assert len(laws) == len(series) == 2
@@ -150,7 +150,7 @@ def test_speedup_shows_points_ideal_and_fits(home):
 
 
 @with_matplotlib
-@pytest.mark.parametrize("draw", [plots.speedup_figure, plots.efficiency_figure])
+@pytest.mark.parametrize("draw", [report.speedup_figure, report.efficiency_figure])
 def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(several, draw, monkeypatch):
     least_seconds(monkeypatch)
     figure = draw(several)
@@ -162,7 +162,7 @@ def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(several, d
         points, _, (ranges,) = bars.lines
         places = points.get_transform().transform(points.get_xydata())
         assert all(inside.contains(*place) for place in places)
-        shares = 1 if draw is plots.speedup_figure else np.array(one.workers)
+        shares = 1 if draw is report.speedup_figure else np.array(one.workers)
         intervals = {1: (1, 1), **speedup_intervals(one)}
         assert all(low < high for jobs, (low, high) in intervals.items() if jobs > 1)
         for segment in ranges.get_segments():
@@ -234,7 +234,7 @@ def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
 @with_matplotlib
 def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several, monkeypatch):
     least_seconds(monkeypatch)
-    figure = plots.speedup_figure(several)
+    figure = report.speedup_figure(several)
     (axes,) = figure.axes
     paleness = [bars.lines[0].get_alpha() for bars in axes.containers]
     assert paleness == [1, 1, pytest.approx(0.35)]
@@ -253,7 +253,7 @@ def test_series_of_a_picture_differ_in_colour_and_marker():
 
 @with_matplotlib
 def test_the_same_data_make_the_same_file(home, tmp_path):
-    plots.draw_all(read_experiment(str(home)), [], tmp_path)
+    report.draw_all(read_experiment(str(home)), [], tmp_path)
     for name in PICTURES[:-1]:
         for file in (f"{name}.svg", f"{name}.pdf"):
             assert (tmp_path / file).read_bytes() == (home / file).read_bytes()
@@ -306,12 +306,12 @@ def test_logarithmic_axes_have_numbers_in_every_range(limits):
 
 @with_matplotlib
 def test_there_is_no_curve_over_one_number_of_workers():
-    assert plots.speedup_figure([]) is None
-    assert plots.depth_figure([]) is None
+    assert report.speedup_figure([]) is None
+    assert report.depth_figure([]) is None
 
 
 def test_without_matplotlib_the_report_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(report, "can_draw", lambda: False)
     out = tmp_path / "out"
     result = scale(out)
     assert result.exit_code == 0
@@ -323,7 +323,7 @@ def test_without_matplotlib_the_report_says_how_to_get_it(tmp_path, monkeypatch)
 
 
 def test_names_of_problems_are_escaped(tmp_path, monkeypatch):
-    monkeypatch.setattr(plots, "available", lambda: False)
+    monkeypatch.setattr(report, "can_draw", lambda: False)
     path = tmp_path / "a<b&c.txt"
     path.write_text("1.....2..3.....4\n")
     out = tmp_path / "out"

@@ -15,7 +15,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.scaling import measure, plots
+from batchsolve.scaling import measure, report
 from batchsolve.scaling.experiment import (
     Experiment,
     about,
@@ -25,7 +25,6 @@ from batchsolve.scaling.experiment import (
     runs_rows,
     write_experiment,
 )
-from batchsolve.scaling.forecast import forecast, measured_costs
 from batchsolve.scaling.measure import (
     Plan,
     ScalingError,
@@ -35,7 +34,7 @@ from batchsolve.scaling.measure import (
     run_plan,
 )
 from batchsolve.scaling.report import write_report
-from batchsolve.scaling.simulation import simulate
+from batchsolve.scaling.simulation import forecast, measured_costs, simulate
 from batchsolve.scaling.speedup import Series, fit
 from batchsolve.workers import Pool
 
@@ -52,7 +51,7 @@ def experiment():
 def _no_pictures():
     """Draw no pictures, which take seconds; those of test_report.py are enough."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plots, "available", lambda: False)
+        patch.setattr(report, "can_draw", lambda: False)
         yield
 
 
@@ -354,7 +353,7 @@ def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, mo
         if len(made) == 15:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("batchsolve.scaling.forecast.simulate", noted)
+    monkeypatch.setattr("batchsolve.scaling.simulation.simulate", noted)
     workload = read_workloads("queens:8")[0]
     with pytest.raises(KeyboardInterrupt), asking(check):
         forecast(workload, experiment, [4])

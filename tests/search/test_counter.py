@@ -11,8 +11,7 @@ from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve.engines import Engine, Task, get_engine, memo
-from batchsolve.engines.choice import Choice
+from batchsolve.engines import Choice, Engine, Task, get_engine, memo
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count

@@ -8,14 +8,13 @@ from fuzzing.grids import solutions
 from hypothesis import given, strategies as st
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine, lanes
-from batchsolve.engines.choice import Choice, engine_for
+from batchsolve import workers
+from batchsolve.engines import Choice, Task, engine_for, get_engine, native
 from batchsolve.search import rows as row_search
 from batchsolve.search.answers import _First
-from batchsolve.search.in_order import LEAST_AHEAD
-from batchsolve.search.rows import search_block, search_rows
+from batchsolve.search.rows import LEAST_AHEAD, search_block, search_rows
 from batchsolve.settings import SearchSettings
-from batchsolve.workers import Pool, threads
+from batchsolve.workers import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
@@ -249,8 +248,10 @@ def test_rows_that_reach_their_limit_in_any_order_get_their_first_cover(monkeypa
     straight = engine.search(problem, task)
     task = replace(task, any_order=True, unordered=True)
     searches = []
-    search = lanes._search
-    monkeypatch.setattr(lanes, "_search", lambda *how: (searches.append(how), search(*how))[1])
+    search = native._search_grids
+    monkeypatch.setattr(
+        native, "_search_grids", lambda *how: (searches.append(how), search(*how))[1]
+    )
     found = engine.search(problem, task)
     assert len(searches) == 2  # otherwise this test tests nothing
     reached = searches[1][1].stacks.roots
@@ -369,7 +370,7 @@ def test_a_block_that_is_alone_starts_no_thread_until_rows_are_left(monkeypatch)
 
     grids = np.array([[int(c) for c in HARD.replace(".", "0")]] * 3, np.uint8)
     expected = bs.solve_batch(grids, jobs=1)
-    monkeypatch.setattr(threads, "_Round", refuse)
+    monkeypatch.setattr(workers, "_Round", refuse)
     found = bs.solve_batch(grids, jobs=2)
     assert found.status.tolist() == ["unique"] * 3
     assert (found.solutions == expected.solutions).all()

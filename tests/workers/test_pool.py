@@ -7,8 +7,8 @@ from failing import Failing, HalfAnswered
 from rooted import by_root, scheduled, tasks, work
 
 import batchsolve as bs
-from batchsolve import InputError, WorkersError
-from batchsolve.workers import Lost, Pool, base, processes, threads
+from batchsolve import InputError, WorkersError, workers
+from batchsolve.workers import Lost, Pool, base, processes
 
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_dask.py and test_ray.py
 
@@ -147,7 +147,7 @@ class Waiting:
 
 
 def test_leaving_a_pool_waits_for_no_task_of_another(monkeypatch):
-    monkeypatch.setattr(threads, "PATIENCE", 60.0)
+    monkeypatch.setattr(workers, "PATIENCE", 60.0)
     work = Waiting()
 
     def go_through(work, tasks):

@@ -1,4 +1,4 @@
-// The puzzles that are wanted and made; see `batchsolve.engines.lanes`.
+// The puzzles that are wanted and made; see `batchsolve.engines.native`.
 #pragma once
 
 #include <utility>

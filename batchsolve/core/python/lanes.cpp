@@ -9,7 +9,7 @@ namespace lanes = batchsolve::lanes;
 using Cells = std::span<const std::uint16_t>;
 
 // The fields of `batchsolve.problems.rules.RowRules`, and of `Wish` and `Made` in
-// `batchsolve.engines.lanes`, in order.
+// `batchsolve.engines.native`, in order.
 
 template <>
 struct type_caster<lanes::RowRules>
