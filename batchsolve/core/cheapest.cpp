@@ -23,8 +23,9 @@ std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int6
                         std::int64_t highest, int n_sweeps) {
     const Lists<std::int64_t> options_of(ends, options);
     const auto exists = [&](std::int64_t o) { return 0 <= o && o < std::ssize(net); };
-    require(options_of.size() >= fixed.size() && std::ranges::all_of(options, exists),
-            "the options of the items do not fit together");
+    require(
+        options_of.size() >= fixed.size() && std::ranges::all_of(options, exists) && highest >= 0,
+        "the options of the items do not fit together");
     std::int64_t base = 0;
     std::vector<std::int64_t> taxes(fixed.size());
     for (int sweep = 0; sweep < n_sweeps + 2; ++sweep) {

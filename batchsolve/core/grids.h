@@ -1,4 +1,6 @@
-// Grids as stacks: option cell · N + digit - 1 puts a digit into a cell.
+// Grids as stacks, and back: option cell · N + digit - 1 puts a digit into a cell.
+//
+// Options are checked here before they are indices.
 #pragma once
 
 #include "arrays.h"
@@ -28,6 +30,20 @@ inline GrowingLists<Option> stacks_of_grids(Rows<const std::uint8_t> grids, Opti
     }
     stacks.values.pop_back();
     return stacks;
+}
+
+/// Return the grids of stacks; options that fill no cell are left out.
+inline Matrix<std::uint8_t> grids_of_stacks(Lists<Option> stacks, Option n_cells, Option n_digits) {
+    require(n_digits > 0, "grids have digits");
+    Matrix<std::uint8_t> grids(stacks.size(), n_cells);
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+        const auto grid = grids[k];
+        for (const Option option : stacks[k]) {
+            const Option cell = option / n_digits;
+            if (cell < n_cells) grid[cell] = static_cast<std::uint8_t>(option % n_digits + 1);
+        }
+    }
+    return grids;
 }
 
 }  // namespace batchsolve

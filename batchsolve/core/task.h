@@ -33,6 +33,10 @@ public:
                     "each stack has a root, a limit, an allowance and a fineness");
         }
         require(branches.empty() || branches.size() == 3 * size(), "each stack has a branch");
+        const auto is_amount = [](std::int64_t amount) { return amount >= 0; };
+        require(
+            std::ranges::all_of(limits, is_amount) && std::ranges::all_of(allowances, is_amount),
+            "limits and allowances are 0 or more");
     }
 
     std::int64_t root(std::size_t k) const { return roots_[k]; }

@@ -502,12 +502,8 @@ class GridProblem(ExactCover):
         """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
         if isinstance(covers, SolvedGrids):
             return covers.digits
-        begin, end = covers.offsets[[0, -1]]
-        cells, digits = np.divmod(covers.options[begin:end], self.n_digits)
-        fills = cells < self.n_cells
-        rows = np.repeat(np.arange(len(covers)), np.diff(covers.offsets))
-        grids = np.zeros((len(covers), self.n_cells), np.uint8)
-        grids[rows[fills], cells[fills]] = digits[fills] + 1
+        stacks = covers.offsets, covers.options
+        grids: Bytes = native.grids_of_stacks(stacks, self.n_cells, self.n_digits)
         return grids
 
     def first_clashes(self, grids: Bytes) -> Ints:

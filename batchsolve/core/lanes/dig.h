@@ -50,7 +50,7 @@ public:
           end_(rows_.size()),
           lanes_(n_lanes, Lane(wish_, n_cells_)) {
         wish_.check(n_cells_);
-        made_.check(rows_.size(), n_cells_);
+        made_.check(rows_.size(), n_cells_, grids.n_digits());
     }
 
     /// Make the puzzles of all rows; return the first row that has failed, or their number.

@@ -43,10 +43,13 @@ struct Made {
     std::span<std::int64_t> fewest, most;
     std::span<double> weights;
 
-    void check(std::size_t n_rows, int n_cells) const {
+    void check(std::size_t n_rows, int n_cells, int n_digits) const {
         for (const auto& grids : {puzzles, solutions}) {
             require(grids.size() == n_rows && std::cmp_equal(grids.width, n_cells),
                     "the grids of puzzles do not fit together");
+        }
+        for (const auto digit : solutions.values) {
+            require(digit <= n_digits, "a solution has another digit");
         }
         for (const auto& of_rows : {attempts, nodes, fewest, most}) {
             require(of_rows.size() == n_rows, "the numbers of puzzles do not fit together");

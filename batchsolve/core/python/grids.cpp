@@ -126,6 +126,7 @@ void add_grids(nb::module_& m) {
     m.def("write_symbols", &text::write_symbols, Unlocked());
     m.def("survey", &text::survey, Unlocked());
     m.def("stacks_of_grids", &stacks_of_grids, Unlocked());
+    m.def("grids_of_stacks", &grids_of_stacks, Unlocked());
     m.def("add_keys", &tables::add_keys, Unlocked());
     m.def("read_cages", &tables::read_cages, Unlocked());
     m.def("record_end", &tables::record_end, Unlocked());
