@@ -48,10 +48,10 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.rows import in_one_pass
-from batchsolve.tables.answers import Encode, encoder_for
+from batchsolve.tables.answers import Encode, checksum_at, encoder_for
 from batchsolve.tables.blocks import arrow_stream
 from batchsolve.tables.columns import one_chunk
-from batchsolve.tables.places import checksum_at, name_of, split_suffixes
+from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import Tables
 from batchsolve.workers import Pool
 

@@ -62,7 +62,7 @@ class Part(NamedTuple):
     name : str
     rows : int
     checksum : int
-        See `batchsolve.tables.places.Written`.
+        See `batchsolve.tables.answers.Written`.
     """
 
     name: str

@@ -38,21 +38,27 @@ from batchsolve.formats.whole_files import (
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
-from batchsolve.tables.answers import Encode, RowTable, array_header, encoder_for, header_for
+from batchsolve.tables.answers import (
+    Checksums,
+    Encode,
+    RowTable,
+    Written,
+    array_header,
+    checksum_at,
+    encoder_for,
+    header_for,
+    sums_of,
+    written_to,
+)
 from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.places import (
     UNFINISHED,
-    Checksums,
     Folder,
-    Written,
-    checksum_at,
     child,
     is_address,
     local_path,
     split_suffixes,
     suffix_of,
-    sums_of,
-    written_to,
 )
 from batchsolve.workers import Pool
 

@@ -40,7 +40,8 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
 from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
-from batchsolve.tables.places import Written, make_durable
+from batchsolve.tables.answers import Written
+from batchsolve.tables.places import make_durable
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

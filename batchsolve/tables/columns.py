@@ -285,17 +285,6 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
 
 
-def bytes_of(column: pa.Array) -> pa.Buffer:
-    """Return the bytes of texts, one after another."""
-    _, offsets, data = column.buffers()
-    if data is None:
-        return pa.py_buffer(b"")
-    is_large = pa.types.is_large_string(column.type)
-    bounds = np.frombuffer(offsets, np.int64 if is_large else np.int32)
-    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
-    return data.slice(begin, end - begin)
-
-
 # ---- texts as numbers ----------------------------------------------------------------------
 
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.

@@ -14,7 +14,7 @@ from batchsolve.errors import InputError, JournalError, OutputError
 from batchsolve.runs import export
 from batchsolve.runs.export import export_run, keys_of, sorted_keys, table_of
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.tables.places import written_to
+from batchsolve.tables.answers import written_to
 
 NAMES = [
     "",

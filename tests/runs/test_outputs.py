@@ -15,8 +15,7 @@ from batchsolve.errors import OutputError
 from batchsolve.formats.whole_files import partial_path
 from batchsolve.runs import outputs
 from batchsolve.runs.outputs import Behind, Encoded
-from batchsolve.tables.answers import PACKERS, encoder_for
-from batchsolve.tables.places import Written
+from batchsolve.tables.answers import PACKERS, Written, encoder_for
 
 TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})
 

@@ -25,7 +25,7 @@ from hypothesis import given, strategies as st
 from batchsolve import InputError, solve_file
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
-from batchsolve.tables.answers import encoder_for, header_for
+from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
 from batchsolve.tables.blocks import (
     GATHER_SECONDS,
     JSON_TEXT,
@@ -39,7 +39,6 @@ from batchsolve.tables.blocks import (
     cut,
 )
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.places import joined_sums, sums_of
 from batchsolve.tables.sources import TableSource
 
 P, S = "1.....2..3.....4", "1243342143122134"
