@@ -1,6 +1,6 @@
 """Workers, and the pool that runs tasks on them and survives tasks that raise or kill their worker.
 
-A `Work` defines how a worker does a task; the pool does not look into it. Tasks are drawn as
+`Work` is a function that does a task; the pool does not look into it. Tasks are drawn as
 workers become free. joblib draws them under a lock that it also needs to hand back results, so an
 iterator of tasks that waits for results would deadlock. If no task is ready, it stops instead, and
 the round ends with the tasks that are out.
@@ -21,7 +21,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, count
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakSet
 
 from batchsolve.core.interrupts import asking
@@ -101,12 +101,8 @@ KILLED = "the search killed its worker process twice"
 _NOT_OF_A_TASK = (BatchsolveError, MemoryError, WrongVersionError)
 
 
-class Work(Protocol):
-    """The work that a worker does for each task. It is sent to every worker: it can be pickled."""
-
-    def do(self, task: Any) -> Any:
-        """Return the result of a task."""
-        ...
+Work = Callable[[Any], Any]
+"""The function that workers call with each task. It is sent to them: it can be pickled."""
 
 
 @dataclass(eq=False)
@@ -278,11 +274,11 @@ def _raising(error: BaseException) -> Generator[Done | Lost]:
     yield  # makes this function a generator
 
 
-def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:
+def attempt(work: Work, number: int, task: Any) -> Done | Lost:
     """Do a task in this thread; return an error as a record."""
     begin, start = time.time(), time.perf_counter()
     try:
-        result = do(task)
+        result = work(task)
     except _NOT_OF_A_TASK:
         raise
     except Exception as failure:
@@ -296,7 +292,7 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
 
     The record has the ticket as its number, and no task: the caller has both.
     """
-    done = attempt(lambda task: shared().do(task), ticket, task)
+    done = attempt(lambda task: shared()(task), ticket, task)
     done.task = None
     if isinstance(done, Done):
         done.worker = f"{os.getpid()}/{threading.current_thread().name}"

@@ -141,7 +141,7 @@ class Waiting:
     def __init__(self):
         self.begun, self.may_end = threading.Event(), threading.Event()
 
-    def do(self, task):
+    def __call__(self, task):
         self.begun.set()
         assert self.may_end.wait(60)
 
@@ -189,9 +189,9 @@ class OneWaits:
     def __init__(self, waiting, ended):
         self.waiting, self.ended = waiting, ended
 
-    def do(self, task):
+    def __call__(self, task):
         if not task:
             assert self.waiting.begun.wait(60)
             return
-        self.waiting.do(task)
+        self.waiting(task)
         self.ended.append(True)
