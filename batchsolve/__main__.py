@@ -87,9 +87,9 @@ def main() -> None:
     said = sys.stderr
     sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
     sys.meta_path.insert(0, _NoPandas())
-    _share_memory()
     try:
         try:
+            _share_memory()
             from batchsolve.cli import app
         except ImportError as error:  # of the native core, for instance
             print(f"batchsolve: {error}", file=sys.stderr)

@@ -34,7 +34,7 @@ MEGABITS = "100"
 class Sleep:
     """Work that takes as long as the task was simulated to take."""
 
-    def do(self, task: Any) -> Any:
+    def __call__(self, task: Any) -> Any:
         """Sleep, and return the simulated result."""
         time.sleep(task.seconds)
         return task

@@ -41,7 +41,7 @@ class HalfAnswered:
     def __init__(self, once):
         self.once = once
 
-    def do(self, task):
+    def __call__(self, task):
         try:
             os.close(os.open(self.once, os.O_CREAT | os.O_EXCL))
         except FileExistsError:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, Protocol
 
@@ -194,7 +195,7 @@ def work_in_order(
     refill()
     if is_short and pool.workers.in_process and goal.n_open == 1:
         for number, task in islice(scheduler, 1):
-            scheduler.take(attempt(work.do, number, task))
+            scheduler.take(attempt(work, number, task))
         yield from goal.settled()
         refill()
     while goal.n_open:
@@ -205,21 +206,17 @@ def work_in_order(
         refill()
 
 
-@dataclass(frozen=True, eq=False)
-class _Calls:
-    """The calls of `read` with a block, and of `write` with a block and what was decided on it."""
-
-    read: Callable[[Any], Any]
-    write: Callable[[Any, Any], Any] | None = None
-
-    def do(self, task: BlockTask) -> Result:
-        try:
-            if isinstance(task, WriteTask):
-                assert self.write is not None
-                return Result(self.write(task.block, task.answers))
-            return Result(self.read(task.block))
-        except BatchsolveError as error:
-            return Result(error=error)
+def _called(
+    read: Callable[[Any], Any], write: Callable[[Any, Any], Any] | None, task: BlockTask
+) -> Result:
+    """Call `read` with a block, or `write` with a block and what was decided on it."""
+    try:
+        if isinstance(task, WriteTask):
+            assert write is not None
+            return Result(write(task.block, task.answers))
+        return Result(read(task.block))
+    except BatchsolveError as error:
+        return Result(error=error)
 
 
 def in_one_pass(
@@ -242,7 +239,7 @@ def in_one_pass(
     """
     goal = BlockGoal()
     scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    return work_in_order(blocks, scheduler, goal, pool, _Calls(function))
+    return work_in_order(blocks, scheduler, goal, pool, partial(_called, function, None))
 
 
 def in_two_passes(
@@ -274,7 +271,7 @@ def in_two_passes(
     """
     goal = BlockGoal(decide)
     scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    return work_in_order(blocks, scheduler, goal, pool, _Calls(look, write))
+    return work_in_order(blocks, scheduler, goal, pool, partial(_called, look, write))
 
 
 # ---- rows -----------------------------------------------------------------------------------
@@ -319,7 +316,7 @@ class RowWork:
     write: Write
     keep: int = 1
 
-    def do(self, task: BlockTask | StackTask) -> Result:
+    def __call__(self, task: BlockTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
         if isinstance(task, StackTask):
             engine = task.engine or self.choice.of(task.problem)
@@ -536,7 +533,7 @@ def search_block(
 
     A small block is one task, without a pool. A larger one begins again as tasks that can be cut.
     """
-    result = RowWork(choice, settings, read, write).do(BlockTask(0, block, FIRST_BLOCK_NODES))
+    result = RowWork(choice, settings, read, write)(BlockTask(0, block, FIRST_BLOCK_NODES))
     if result.error is not None:
         raise result.error
     if result.rows is None:

@@ -77,7 +77,7 @@ class TreeWork:
     render: Render | None = None
     symmetries: Symmetries | None = None
 
-    def do(self, task: Task) -> Result:
+    def __call__(self, task: Task) -> Result:
         """Search a task."""
         begin = time.perf_counter()
         if self.render is not None and not task.cheapest:  # the renderer sorts by itself
@@ -330,7 +330,7 @@ class TreeSearch:
             stacks = task.stacks.with_roots(np.arange(len(piece)))
             task = replace(task, stacks=stacks, allowances=np.full(len(piece), each))
         self.totals.rounds += 1
-        done = attempt(self._work.do, self._scheduler.hand_out(piece, budget), task)
+        done = attempt(self._work, self._scheduler.hand_out(piece, budget), task)
         if self._scheduler.take(done) and isinstance(done, Done):
             self._keep_if_due()
             yield done

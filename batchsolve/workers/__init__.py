@@ -1,9 +1,9 @@
 """Workers, and the pool that runs tasks on them and survives tasks that raise or kill their worker.
 
-A `Work` defines how a worker does a task; the pool does not look into it. Tasks are drawn as
-workers become free. joblib draws them under a lock that it also needs to hand back results, so an
-iterator of tasks that waits for results would deadlock. If no task is ready, it stops instead, and
-the round ends with the tasks that are out.
+`Work` is a function that does a task; the pool does not look into it. Tasks are drawn as workers
+become free. joblib draws them under a lock that it also needs to hand back results, so an iterator
+of tasks that waits for results would deadlock. If no task is ready, it stops instead, and the round
+ends with the tasks that are out.
 
 Threads do without joblib, which only this package imports.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import threading
 import time
 import traceback
@@ -21,19 +22,27 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, count
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakSet
 
 from batchsolve.core.interrupts import asking
 from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_installed, counted
 from batchsolve.settings import whole_number
-from batchsolve.workers.base import RESULT_SECONDS, Shared, Workers, WrongVersionError
+from batchsolve.workers.base import (
+    RESULT_SECONDS,
+    Shared,
+    Watchdog,
+    Workers,
+    WrongVersionError,
+    keep_memory,
+    keeping_ctrl_c,
+)
 
 # name -> module and class, imported on demand, because some need packages that may be missing; and
 # the seconds in which the busiest process hands out a task and collects its result, as measured
 _BACKENDS = {
     "threading": ("batchsolve.workers", "Threads", RESULT_SECONDS),
-    "loky": ("batchsolve.workers.processes", "Processes", RESULT_SECONDS),
+    "loky": ("batchsolve.workers", "Processes", RESULT_SECONDS),
     "dask": ("batchsolve.workers.dask", "DaskWorkers", 0.003),
     "ray": ("batchsolve.workers.ray", "RayWorkers", 0.001),
 }
@@ -101,12 +110,8 @@ KILLED = "the search killed its worker process twice"
 _NOT_OF_A_TASK = (BatchsolveError, MemoryError, WrongVersionError)
 
 
-class Work(Protocol):
-    """The work that a worker does for each task. It is sent to every worker: it can be pickled."""
-
-    def do(self, task: Any) -> Any:
-        """Return the result of a task."""
-        ...
+Work = Callable[[Any], Any]
+"""The function that workers call with each task. It is sent to them: it can be pickled."""
 
 
 @dataclass(eq=False)
@@ -278,11 +283,11 @@ def _raising(error: BaseException) -> Generator[Done | Lost]:
     yield  # makes this function a generator
 
 
-def attempt(do: Callable[[Any], Any], number: int, task: Any) -> Done | Lost:
+def attempt(work: Work, number: int, task: Any) -> Done | Lost:
     """Do a task in this thread; return an error as a record."""
     begin, start = time.time(), time.perf_counter()
     try:
-        result = do(task)
+        result = work(task)
     except _NOT_OF_A_TASK:
         raise
     except Exception as failure:
@@ -296,7 +301,7 @@ def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
 
     The record has the ticket as its number, and no task: the caller has both.
     """
-    done = attempt(lambda task: shared().do(task), ticket, task)
+    done = attempt(lambda task: shared()(task), ticket, task)
     done.task = None
     if isinstance(done, Done):
         done.worker = f"{os.getpid()}/{threading.current_thread().name}"
@@ -442,3 +447,69 @@ def _end(rounds: list[_Round]) -> None:
         each.is_over = True
     for each in rounds:
         each.join(until)
+
+
+# ---- processes ------------------------------------------------------------------------------
+
+GRACE_SECONDS = 5.0  # much longer than loky itself takes to notice a death
+ORPHAN_SECONDS = 1.0  # between two looks of a worker process whether its parent still lives
+
+
+class Processes(Workers):
+    """Processes of loky, which isolate a crash.
+
+    loky waits for results and for the deaths of workers at once. But a worker that dies while it
+    writes a result leaves half of it in the pipe, and may leave the lock for writing held. Then the
+    thread of loky that reads waits for the other half, other workers wait for the lock, and no
+    death is noticed. Likewise, a thread that hands out tasks waits for ever if all workers die
+    while it writes. A watchdog notices both.
+    """
+
+    share_memory = True
+
+    def _open(self) -> Any:
+        from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
+
+        # An initializer, because a worker may be idle: if we were killed before its first task, it
+        # would wait for minutes.
+        backend = OwnLokyBackend(initializer=settle_in, initargs=(os.getpid(),))
+
+        def stuck() -> Any:
+            """Return loky's executor if it waits for the dead; after deaths there is another."""
+            executor = backend.executor
+            return executor if executor is not None and waits_for_the_dead(executor) else None
+
+        self._watchdog = Watchdog(stuck, end_wait, GRACE_SECONDS)
+        return backend
+
+    def _close(self) -> None:
+        self._watchdog.stop()
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """See `Workers.run`."""
+        with keeping_ctrl_c():
+            return super().run(function, arguments)
+
+
+def settle_in(parent: int) -> None:
+    """Prepare a process that we have started as a worker, before its first task.
+
+    It ignores Ctrl-C, which its parent handles, and ends when its parent has ended. A process that
+    the user has started never calls this, though tasks may run there.
+
+    Parameters
+    ----------
+    parent : int
+        The id of the process that has started it.
+    """
+    keep_memory()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(ORPHAN_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()

@@ -355,7 +355,7 @@ def test_rows_go_over_soon_in_whichever_order_results_come(seed):
     while goal.n_open and n_tasks < 500:
         out += islice(tasks, random.randint(1, 6))
         number, task = out.pop(random.randrange(len(out)))
-        tasks.take(Done(number, task, work.do(task), 0, 0, ""))
+        tasks.take(Done(number, task, work(task), 0, 0, ""))
         n_tasks += 1
         if not out and tasks.is_empty:
             break

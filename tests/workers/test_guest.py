@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.workers.processes import Processes
+from batchsolve.workers import Processes
 
 STARTS = ["spawn", "fork", "forkserver"]
 FORK = pytest.mark.filterwarnings("ignore:.*fork.* may lead to deadlocks:DeprecationWarning")
@@ -211,7 +211,7 @@ import ctypes, sys
 import numpy as np
 import batchsolve as bs
 from batchsolve.__main__ import main
-from batchsolve.workers.processes import Processes
+from batchsolve.workers import Processes
 
 def is_given_back(_=0):
     array = np.empty(16 << 20, np.uint8)

@@ -8,7 +8,7 @@ from rooted import by_root, scheduled, tasks, work
 
 import batchsolve as bs
 from batchsolve import InputError, WorkersError, workers
-from batchsolve.workers import Lost, Pool, base, processes
+from batchsolve.workers import Lost, Pool, base
 
 BACKENDS = ("threading", "loky")  # the others are slow to start; see test_dask.py and test_ray.py
 
@@ -125,7 +125,7 @@ def test_bad_pools_are_refused():
 
 
 def test_a_worker_that_dies_with_half_of_its_answer_written_holds_nobody_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(workers, "GRACE_SECONDS", 0.2)
     monkeypatch.setattr(base, "LOOK_SECONDS", 0.1)
     with Pool(2, "loky") as pool:
         found = list(pool.start(HalfAnswered(str(tmp_path / "once")), enumerate("abcdef")))
@@ -141,7 +141,7 @@ class Waiting:
     def __init__(self):
         self.begun, self.may_end = threading.Event(), threading.Event()
 
-    def do(self, task):
+    def __call__(self, task):
         self.begun.set()
         assert self.may_end.wait(60)
 
@@ -189,9 +189,9 @@ class OneWaits:
     def __init__(self, waiting, ended):
         self.waiting, self.ended = waiting, ended
 
-    def do(self, task):
+    def __call__(self, task):
         if not task:
             assert self.waiting.begun.wait(60)
             return
-        self.waiting.do(task)
+        self.waiting(task)
         self.ended.append(True)

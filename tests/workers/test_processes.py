@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from soak_jobs import processes
 
-from batchsolve.workers.processes import Processes
+from batchsolve.workers import Processes
 
 
 def arrays(*sizes):
@@ -43,7 +43,7 @@ def test_workers_are_born_deaf_to_ctrl_c():
 
 LOSES_ITS_PARENT = """
 import os, signal, sys, time
-from batchsolve.workers.processes import Processes
+from batchsolve.workers import Processes
 
 with Processes(2) as workers:
     (child,) = workers.run(os.getpid, iter([()]))  # the other worker has had no task
