@@ -90,7 +90,7 @@ def words_of(command, folder):
         text = write_dlx(family(names[k % 9])) if k % 25 else "a b\na x\n"
         (source / f"{k:03}.dlx").write_text(text)
     (source / "017.dlx").write_text(write_dlx(family("queens:10")))
-    return ["count", source, "--chunk", 4, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
+    return ["count", source, "--chunk", 2, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
 
 
 @needs_sessions
