@@ -5,14 +5,16 @@ import inspect
 import pkgutil
 import re
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from itertools import count
 
 import joblib
 import pytest
 
 from batchsolve.workers import private
-from batchsolve.workers.private import FutureBackend, Parallel
+from batchsolve.workers.base import ClusterWorkers
+from batchsolve.workers.private import Parallel
 
 SEEN_IN = {"joblib": "1.6.0", "distributed": "2026.8.0", "ray": "2.60.0"}
 
@@ -113,37 +115,82 @@ class Telling(Parallel):
         self.called.add("_warn_exit_early")
 
 
-def calls_of(backend):
-    return Telling(n_jobs=2, backend=backend, return_as="generator_unordered")
+OVER = threading.Event()  # set to end calls of `wait_unless`
 
 
-def test_joblib_calls_what_we_override():
-    cancelled, over = [], threading.Event()
-    with ThreadPoolExecutor(2) as threads:
-        backend = FutureBackend(threads.submit, cancelled.extend)
-        with calls_of(backend) as parallel:
-            assert sorted(parallel(joblib.delayed(abs)(k) for k in range(9))) == list(range(9))
-            assert (parallel.called, cancelled) == ({"print_progress"}, [])
-            next(abandoned := parallel(joblib.delayed(call)() for call in (int, over.wait)))
-            abandoned.close()
-            assert "_warn_exit_early" in parallel.called
-            assert [each.done() for each in cancelled] == [False]
-            over.set()
-            parallel.forget()
-            assert list(parallel([joblib.delayed(abs)(-7)])) == [7]
+def wait_unless(at_once):
+    return at_once or OVER.wait()
 
 
-def test_calls_that_are_out_can_be_failed():
-    out = []
+class InThreads(ClusterWorkers):
+    """Workers that are threads, in place of those of a cluster."""
 
-    def submit(call):
-        out.append(Future())
-        return out[-1]
+    prepare = staticmethod(lambda version, is_ours: None)
 
-    backend = FutureBackend(submit, lambda calls: None)
-    with calls_of(backend) as parallel:
-        running = parallel(joblib.delayed(abs)(k) for k in range(2))
-        threading.Timer(0.1, backend.fail, [LookupError("no worker is left")]).start()
-        with pytest.raises(LookupError, match="no worker is left"):
-            next(running)
-    assert len(out) == 2
+    def _join(self, opened):
+        self.threads = opened.enter_context(ThreadPoolExecutor(self.jobs))
+        opened.callback(OVER.set)
+        self.cancelled = []
+
+    def _submit(self, call):
+        return self.threads.submit(call)
+
+    def _cancel(self, calls):
+        self.cancelled += calls
+
+    def _there(self):
+        return {"here"}
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    monkeypatch.setattr(private, "Parallel", Telling)
+    OVER.clear()
+    with InThreads(2) as workers:
+        yield workers
+
+
+def test_joblib_calls_what_we_override(workers):
+    parallel = workers._parallel
+    assert sorted(workers.run(abs, zip(range(9)))) == list(range(9))
+    assert (parallel.called, workers.cancelled) == ({"print_progress"}, [])
+    next(abandoned := workers.run(wait_unless, iter([(True,), *[(False,)] * 9])))
+    abandoned.close()
+    assert "_warn_exit_early" in parallel.called
+    assert [each.done() for each in workers.cancelled] == [False] * 4
+
+
+def test_no_call_of_an_abandoned_round_is_handed_out(workers):
+    """joblib draws calls ahead, one for each worker."""
+    handed_out = []
+    submit = workers._backend.hand_out
+    workers._backend.hand_out = lambda call: handed_out.append(call) or submit(call)
+    next(abandoned := workers.run(wait_unless, iter([(True,), *[(False,)] * 9])))
+    abandoned.close()
+    OVER.set()
+    handed_out.clear()
+    assert list(workers.run(abs, iter([(-7,)]))) == [7]
+    assert len(handed_out) == 1
+
+
+def test_calls_that_are_out_can_be_failed(workers):
+    running = workers.run(wait_unless, iter([(False,)] * 2))
+    threading.Timer(0.1, workers._backend.fail, [LookupError("no worker is left")]).start()
+    with pytest.raises(LookupError, match="no worker is left"):
+        next(running)
+    assert len(workers.cancelled) == 2
+
+
+@pytest.mark.parametrize("nth", [1, 7])
+def test_an_error_of_handing_out_a_call_is_raised(workers, nth):
+    submit, handed_out = workers._backend.hand_out, count(1)
+
+    def hand_out(call):
+        if next(handed_out) == nth:
+            raise LookupError("no way to the cluster")
+        return submit(call)
+
+    workers._backend.hand_out = hand_out
+    with pytest.raises(LookupError, match="no way to the cluster"):
+        list(workers.run(abs, zip(range(9))))
+    assert sorted(workers.run(abs, zip(range(9)))) == list(range(9))
