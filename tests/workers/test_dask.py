@@ -22,7 +22,7 @@ from backends import (
 )
 from failing import Failing
 from invoking import invoke
-from rooted import by_root, pieces, scheduled, tasks, work
+from rooted import Sleeps, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
@@ -134,13 +134,6 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
         assert enumerated(tmp_path / "run", **options) == grids()
         answers = cluster.scheduler.answers
         assert sum(n > 1 for n in answers.values()) > 10, answers
-
-
-class Sleeps:
-    """Work whose tasks are seconds to sleep."""
-
-    def do(self, task):
-        time.sleep(task)
 
 
 def test_few_tasks_are_done_by_all_workers(workers):
