@@ -103,7 +103,8 @@ class RayWorkers(ClusterWorkers):
         strategy: Any = "SPREAD"
         if self.jobs < cpus:  # Ray makes as many calls at once as there are CPUs
             group = placement_group([{"CPU": 1}] * self.jobs, strategy="SPREAD")
-            opened.callback(remove_placement_group, group)
+            if not self._is_ours:  # Ray removes ours at its shutdown
+                opened.callback(remove_placement_group, group)
             strategy = PlacementGroupSchedulingStrategy(group)
         how = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": DEATHS_FORGIVEN}
         self._do = ray.remote(**how)(_do)
