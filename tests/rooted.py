@@ -41,7 +41,7 @@ def by_root(results):
 class Sleeps:
     """Work whose tasks are seconds to sleep, in compiled code."""
 
-    def do(self, task):
+    def __call__(self, task):
         time.sleep(task)
 
 
