@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -533,10 +533,10 @@ FEW_OPTIONS = 9  # of a primary item, on average, up to which counting in cells 
 MOST_IN_CELLS = 1_000  # options, up to which that holds
 WIDE = 500  # options of a primary item, on average; dancing links leave such a list in one step
 FALLBACK, FALLBACK_DIGITS = "sat", 16  # the fallback engine, and the fewest digits of its grids
-# Nodes of a row before the fallback engine takes over, for each option. `lanes` takes 0.04 s for
-# them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The formulas of
-# `sat` grow with the number of options.
-NODES_AN_OPTION = 1
+# Nodes of a row before the fallback engine takes over, for each digit of each cell. `lanes` takes
+# 0.04 s for them at 16×16 and 0.1 s at 25×25, as long as `sat` takes for most of these rows. The
+# formulas of `sat` grow with the number of digits and cells.
+NODES_A_DIGIT = 1
 MOST_WANTED = 100  # covers of a row: `sat` is slow at more
 
 
@@ -662,7 +662,7 @@ class Choice:
         if _takes(get_engine(FALLBACK), problem):
             return cls(name, FALLBACK, problem)
         missing = (
-            f"rows of more than {NODES_AN_OPTION * problem.n_options:,} nodes would go to the "
+            f"rows of more than {_nodes_before_fallback(problem):,} nodes would go to the "
             f"engine {FALLBACK!r}: {how_to_install(get_engine(FALLBACK).capabilities.extra)}"
         )
         return cls(name, main=problem, missing=missing if _is_large(problem) else "")
@@ -682,7 +682,7 @@ class Choice:
         """Return the engine that takes over rows of a problem, and after how many nodes."""
         if not self.fallback or not _is_large(problem):
             return None
-        return get_engine(self.fallback), NODES_AN_OPTION * problem.n_options
+        return get_engine(self.fallback), _nodes_before_fallback(problem)
 
     @property
     def names(self) -> str:
@@ -701,5 +701,10 @@ class Choice:
         return self.names + ", with the fallback engine for large grids" * bool(self.fallback)
 
 
-def _is_large(problem: ExactCover) -> bool:
+def _is_large(problem: ExactCover) -> TypeGuard[GridProblem]:
     return isinstance(problem, GridProblem) and problem.n_digits >= FALLBACK_DIGITS
+
+
+def _nodes_before_fallback(problem: GridProblem) -> int:
+    """Return a number that the size of a grid decides: the rules of other rows play no part."""
+    return NODES_A_DIGIT * problem.n_cells * problem.n_digits

@@ -97,6 +97,22 @@ def test_large_grids_among_others_are_handed_over_as_alone():
     assert found["status"].to_pylist() == ["unique", "multiple", "multiple", "unique"]
 
 
+def test_rules_of_other_rows_do_not_decide_when_a_row_is_handed_over():
+    digits = HEXADECIMAL.parse(bs.solve(LONG).solution)
+    rows = [
+        {
+            "puzzle": LONG,
+            "cages": " ".join(["1"] * n + ["."] * (256 - n)),
+            "sums": str(digits[:n].sum()),
+        }
+        for n in (2, 3, 4)
+    ]
+    found = bs.solve_table(pa.Table.from_pylist(rows), stats=True)["nodes"].to_pylist()
+    each = [bs.solve_table(pa.Table.from_pylist([row]), stats=True)["nodes"] for row in rows]
+    assert found == [nodes[0].as_py() for nodes in each]
+    assert max(found) > fallback_of("auto", HEXADECIMAL, 2)[1]
+
+
 def test_a_run_is_resumed_by_the_same_engines(corpus, tmp_path, monkeypatch):
     whole, out = tmp_path / "whole.csv", tmp_path / "out.csv"
     bs.solve_file(str(corpus), str(whole))
