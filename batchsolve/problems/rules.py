@@ -97,6 +97,8 @@ def digit_sets(n_digits: int, size: int, total: int) -> tuple[int, ...]:
             f"a cage of {size} of {n_digits} digits has too many sets of digits; "
             f"{MOST_SETS:,} can be looked at"
         )
+    if not size * (size + 1) <= 2 * total <= size * (2 * n_digits + 1 - size):
+        return ()
     return tuple(
         sum(1 << (d - 1) for d in digits)
         for digits in combinations(range(1, n_digits + 1), size)
@@ -515,6 +517,7 @@ NO_SUM = -(2**60)
 """The total of cells that differ, whatever their sum."""
 
 _MOST_LISTED = 12  # digits; for more, the sets of all sizes and sums are too many to list them
+_FEW_CELLS = 3  # of a cage, up to which the sets of all sums are listed nevertheless
 
 
 class OwnRules(NamedTuple):
@@ -634,8 +637,10 @@ class RowRules(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]] | None) -> tuple[Ints, Any]:
-    """Return the sets of N digits by size and sum; only the wanted ones, or all for None.
+def _set_table(
+    n_digits: int, most_cells: int, wanted: frozenset[tuple[int, int]]
+) -> tuple[Ints, Any]:
+    """Return the sets of N digits by size and sum: all up to a size, and the wanted ones.
 
     Returns
     -------
@@ -645,9 +650,9 @@ def _set_table(n_digits: int, wanted: frozenset[tuple[int, int]] | None) -> tupl
     """
     most = n_digits * (n_digits + 1) // 2
     ranges = np.full((n_digits + 1, most + 1, 2), NO_SUM, np.int64)
-    every = product(range(1, n_digits + 1), range(most + 1))
+    every = product(range(1, most_cells + 1), range(most + 1))
     sets: list[int] = []
-    for size, total in every if wanted is None else sorted(wanted):
+    for size, total in sorted(wanted.union(every)):
         if 0 <= total <= most:
             found = digit_sets(n_digits, size, total)
             ranges[size, total] = len(sets), len(sets) + len(found)
@@ -670,11 +675,12 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         If there are too many sets of digits for a cage.
     """
     n, has_sums = shared.n_digits, (given.totals != NO_SUM).any()
-    wanted = None
-    if n > _MOST_LISTED or not has_sums:
+    most_cells = 0 if not has_sums else n if n <= _MOST_LISTED else _FEW_CELLS
+    wanted: frozenset[tuple[int, int]] = frozenset()
+    if n > most_cells > 0:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
-    ranges, sets = _set_table(n, wanted)
+    ranges, sets = _set_table(n, most_cells, wanted)
     houses = shared.houses if has_sums else ()
     cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
         given.regions,
@@ -683,6 +689,7 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         (given.cells_of, given.cage_cells),
         np.array(houses, np.uint16).reshape(-1),
         ranges.reshape(len(ranges), -1),
+        most_cells,
         shared.n_cells,
     )
     same = given.regions, given.allowed, given.pairs_of, given.pairs

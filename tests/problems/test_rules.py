@@ -242,6 +242,28 @@ def test_cages_that_follow_from_others():
         assert sum(1 << (d - 1) for d in full[cells].tolist()) in sets
 
 
+def test_cages_that_follow_do_not_depend_on_the_rows_beside():
+    """Of large grids, only the sets of some sizes and sums are listed."""
+    shared, every = plain(4, 4), 16 * 17 // 2
+    # a cage leaves two cells of the first row, and one leaves four of the fourth
+    cages = Cage(tuple(range(14)), every - 6), Cage(tuple(range(48, 60)), every - 10)
+    row = Rules(16, shared.places, (), cages=cages)
+    other = replace(row, cages=(Cage((0, 1, 2, 3), 10),))  # as large as what is left of the fourth
+    alone, beside = (Variants.of(shared, rows).row_rules for rows in ([row], [row, other]))
+    found = [
+        [
+            (
+                some.cage_cells[some.cells_of[cage] : some.cells_of[cage + 1]].tolist(),
+                some.digit_sets[slice(*some.sets_of[cage])].tolist(),
+            )
+            for cage in range(*some.cages_of[:2])
+        ]
+        for some in (alone, beside)
+    ]
+    assert found[0] == found[1]
+    assert ([14, 15], [0b10001, 0b1010]) in found[0]
+
+
 @given(rules_of_four(), st.lists(st.integers(0, 90), max_size=8))
 def test_clashes_of_random_stacks(rules, stack):
     """Options of cages and marks may stand in stacks, and clash as others do."""

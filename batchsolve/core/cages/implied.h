@@ -33,10 +33,13 @@ struct Cages {
 class ImpliedCages {
 public:
     /// `ranges` has the begin and the end of the sets of digits, by size and sum; `no_sum` if they
-    /// are not known.
-    ImpliedCages(std::size_t n_cells, std::span<const Cell> houses, Rows<const std::int64_t> ranges)
+    /// are not known. Cages that follow have up to `most_cells`, whose sets are all known: those of
+    /// a row do not depend on the sets that other rows need.
+    ImpliedCages(std::size_t n_cells, std::span<const Cell> houses, Rows<const std::int64_t> ranges,
+                 std::int64_t most_cells)
         : n_cells_(n_cells),
           n_(ranges.size() - 1),
+          most_cells_(most_cells),
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
           ranges_(ranges) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
@@ -207,7 +210,7 @@ private:
 
     /// True if there are cells, and their sets of digits are known and few.
     bool is_worth(Sum sum) const {
-        if (sum.size < 1) return false;
+        if (sum.size < 1 || sum.size > most_cells_) return false;
         const auto [begin, end] = sets_of(sum);
         return begin >= 0 && end - begin <= most_sets;
     }
@@ -238,7 +241,8 @@ private:
     }
 
     std::size_t n_cells_, n_, n_shared_;
-    std::int64_t most_;  // the sum of all digits
+    std::int64_t most_cells_;  // of a cage that follows
+    std::int64_t most_;        // the sum of all digits
     Rows<const std::int64_t> ranges_;
     std::vector<std::vector<Cell>> houses_;  // those of all rows, then the regions of a row
     std::vector<std::size_t> runs_;
@@ -255,11 +259,12 @@ private:
 /// Return the cages of all rows, those that follow behind those that are given.
 inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Ints totals,
                             Lists<Cell> cages, std::span<const Cell> houses,
-                            Rows<const std::int64_t> ranges, std::size_t n_cells) {
+                            Rows<const std::int64_t> ranges, std::int64_t most_cells,
+                            std::size_t n_cells) {
     check_bounds(cages_of, totals.size());
     require(cages.size() == totals.size() && regions.size() + 1 == cages_of.size(),
             "each row has regions, and each cage has cells");
-    ImpliedCages implied(n_cells, houses, ranges);
+    ImpliedCages implied(n_cells, houses, ranges, most_cells);
     for (std::size_t row = 0; row < regions.size(); ++row) {
         implied.begin_row();
         for (auto cage = static_cast<std::size_t>(cages_of[row]);
