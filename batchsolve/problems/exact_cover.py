@@ -48,9 +48,10 @@ NOTHING = "(none)"
 
 MOST_PREPARED = 8  # problems whose prepared data are kept
 
+_NUMBER = "[0-9]{1,4000}"  # of more digits, Python makes no integer
 _PLACE = re.compile(
-    r"(?:s(?P<s>\d{1,9})|(?:l(?P<l>\d{1,9}))?(?:r(?P<r>\d{1,9}))?(?:c(?P<c>\d{1,9}))?)(?P<rest>#.*)?",
-    re.ASCII,
+    rf"(?:s(?P<s>{_NUMBER})|(?:l(?P<l>{_NUMBER}))?(?:r(?P<r>{_NUMBER}))?(?:c(?P<c>{_NUMBER}))?)"
+    "(?P<rest>#.*)?"
 )
 _MANY = 8  # options of a stack that NumPy checks faster than Python
 

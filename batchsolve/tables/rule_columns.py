@@ -30,6 +30,7 @@ from batchsolve.problems.sudoku import (
     drawn_labels,
     grid_problem,
     grid_rules,
+    split_layout,
     square_drawing,
 )
 from batchsolve.tables.columns import one_chunk
@@ -127,7 +128,11 @@ class RuleColumns:
 
     def _all(self, *rules: str) -> str | None:
         """Return the named rules of all rows and these."""
-        return "+".join(filter(None, (self.rules, *map(str.strip, rules)))) or None
+        own = "+".join(filter(None, map(str.strip, rules)))
+        layout, _ = split_layout(own)
+        if layout is not None and self.drawing is None:
+            raise ProblemError(f"the grids of the table are not laid out as {layout!r}")
+        return "+".join(filter(None, (self.rules, own))) or None
 
     def parts(self, rows: Ints, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
         """Return the parts of some rows of a block; add the faults of rows with wrong rules.
