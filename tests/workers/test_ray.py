@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from backends import MAIN, OfClusters, check_no_cluster, right
 from failing import Failing
-from rooted import Sleeps, by_root, tasks, work
+from rooted import by_root, tasks, work
 from soak_jobs import processes
 
 import batchsolve as bs
@@ -70,18 +70,6 @@ def test_one_worker_of_ray_is_no_part_of_this_process(ray):
     assert {each.worker.partition("/")[0] for each in done}.isdisjoint({str(os.getpid())})
     done.sort(key=lambda each: each.begin)  # one after the other, though Ray has two CPUs
     assert all(a.begin + a.seconds < b.begin + 0.001 for a, b in pairwise(done))
-
-
-def test_a_call_of_ray_that_is_abandoned_ends(workers, ray):
-    """It is in compiled code, where it looks for nothing."""
-    with Pool(**workers) as pool:
-        running = pool.start(Sleeps(), enumerate([0.0, 600.0, 600.0]))
-        assert next(running).task == 0.0
-        running.close()
-        deadline = time.monotonic() + 30
-        while ray.available_resources().get("CPU") != 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
 
 
 @pytest.mark.parametrize("told", [True, False])
