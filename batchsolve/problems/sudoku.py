@@ -238,11 +238,15 @@ def _grids(
         return None if drawing is None else drawn_grids(drawing, box or (1, n_digits))
     if (n_digits, box) != (9, (3, 3)):
         raise ProblemError(f"the layout {name!r} has grids of 9×9 with boxes of 3×3")
-    grids = LAYOUTS[name]
-    places = {place for grid in grids for place in grid}
-    if drawing is not None and set(drawn_places(drawing)) != places:
+    if drawing is not None:
+        check_layout(name, drawing)
+    return LAYOUTS[name]
+
+
+def check_layout(name: str, drawing: str) -> None:
+    """Raise `ProblemError` if the cells of a drawing are not those of a layout."""
+    if set(drawn_places(drawing)) != {place for grid in LAYOUTS[name] for place in grid}:
         raise ProblemError(f"the grids of the table are not laid out as {name!r}")
-    return grids
 
 
 # ---- grids that overlap ---------------------------------------------------------------------

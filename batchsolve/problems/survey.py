@@ -193,25 +193,28 @@ def shown(
     >>> shown(pa.array(["0 . . 1 . . . . . . . . . . . ."]), Form(4, True)).first
     0
     """
-    two_blanks, has_last, _ = (each.any() for each in _ends(column, form, blanks))
+    _, _, low, high, _ = survey(column)
+    two_blanks, has_last, _ = (each.any() for each in _ends(column, low, form, blanks))
     for beside in full if not (two_blanks or has_last) else ():
         codes = forms(beside)
         kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
-        ends = zip(*(_ends(some, each, blanks) for some, each in kinds), strict=True)
+        each_ends = (_ends(some, survey(some)[2], each, blanks) for some, each in kinds)
+        ends = zip(*each_ends, strict=True)
         _, has_last, two_blanks = (np.concatenate(each).any() for each in ends)
         if two_blanks or has_last:
             break
     first = int(not two_blanks or has_last)
     separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
-    return Shown(form, tuple(Counter(_sets(column)).items()), separator, first)
+    return Shown(form, tuple(Counter(_sets(low, high)).items()), separator, first)
 
 
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
     """Return what each grid of a column shows alone, or one grid; see `shown`."""
-    sets = _sets(column)
+    _, _, low, high, _ = survey(column)
+    sets = _sets(low, high)
     firsts: Iterable[int] = repeat(1)
     if reduce(or_, sets, 0) & _ZERO:
-        two_blanks, has_last, _ = _ends(column, form, blanks)
+        two_blanks, has_last, _ = _ends(column, low, form, blanks)
         firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
@@ -219,9 +222,8 @@ def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> lis
     return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
 
 
-def _sets(column: pa.Array | str) -> list[int]:
-    """Return the set of bytes of each grid."""
-    _, _, lows, highs, _ = survey(column)
+def _sets(lows: Words, highs: Words) -> list[int]:
+    """Return the set of bytes of each grid, given both halves."""
     return [low | high << 64 for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
 
@@ -229,7 +231,9 @@ def _separator(text: str) -> str:
     return next((c for c in ",;\t" if c in text), " ")
 
 
-def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools, Bools, Bools]:
+def _ends(
+    column: pa.Array | str, low: Words, form: Form, blanks: str | None
+) -> tuple[Bools, Bools, Bools]:
     """Tell of each grid whether it has 0 and other blanks but no N; N; and 0 to N - 1 alone.
 
     If 0 is named as a blank, no grid seems to begin with it.
@@ -237,10 +241,9 @@ def _ends(column: pa.Array | str, form: Form, blanks: str | None) -> tuple[Bools
     n, as_numbers = form
     is_clear = blanks is not None and "0" in blanks
     if is_clear or (n > MOST_PLAIN and not as_numbers):  # characters have letters there, which tell
-        nothing = np.zeros(len(buffers(column)[0]) - 1, np.bool_)
+        nothing = np.zeros(len(low), np.bool_)
         return nothing, nothing, nothing
     if not as_numbers:
-        low = survey(column)[2]
         has_zero, has_last = (low & np.uint64(1 << ord(d)) > 0 for d in ("0", str(n)))
         if not has_zero.any():
             return has_zero, has_last, has_zero

@@ -27,6 +27,7 @@ from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, n_regions, region
 from batchsolve.problems.sudoku import (
     Variant,
     Variants,
+    check_layout,
     drawn_labels,
     grid_problem,
     grid_rules,
@@ -131,7 +132,7 @@ class RuleColumns:
         own = "+".join(filter(None, map(str.strip, rules)))
         layout, _ = split_layout(own)
         if layout is not None and self.drawing is None:
-            raise ProblemError(f"the grids of the table are not laid out as {layout!r}")
+            check_layout(layout, square_drawing(self.n_digits))
         return "+".join(filter(None, (self.rules, own))) or None
 
     def parts(self, rows: Ints, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:

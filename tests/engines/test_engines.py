@@ -411,10 +411,8 @@ def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch
 @pytest.mark.parametrize(
     ("load", "engines"),
     [
-        (
-            "get_engine('memo')",
-            ["dlx", "lanes", "bits", "cells", "memo"],
-        ),  # they share the native core
+        # they share the native core
+        ("get_engine('memo')", ["dlx", "lanes", "bits", "cells", "memo"]),
         ("engine_for('auto', Sudoku(3, 3))", []),
     ],
 )

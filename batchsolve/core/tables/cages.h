@@ -1,6 +1,6 @@
 // Columns of cages and sums, where each label of a cage is one character.
 //
-// `batchsolve.tables.cage_columns` says what is read; other rows are left to it. Labels are indices
+// `batchsolve.tables.rule_columns` says what is read; other rows are left to it. Labels are indices
 // of arrays with an entry for each byte.
 #pragma once
 
