@@ -20,6 +20,7 @@ import pytest
 import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.engines import Task, get_engine
+from batchsolve.engines.native import Made, Wish, dig_rows
 from batchsolve.formats.render import CoverRenderer
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules
@@ -166,6 +167,38 @@ def _draw(puzzle, n_digits, move):
 def test_the_core_refuses_arrays_that_do_not_fit_together(call):
     with pytest.raises(ValueError, match=_REFUSED):
         call()
+
+
+def _search(**amounts):
+    get_engine("dlx").search(GRID, Task.of(Stacks.from_lists([[]]), **amounts, budget=9))
+
+
+def _take_taxes(highest):
+    options, ends, fixed = np.zeros(1, np.int64), np.array([0, 1]), np.ones(1, np.int64)
+    native.take_taxes(options, ends, fixed, np.ones(1, np.int64), highest, 1)
+
+
+def _dig(digit):
+    units, no_cells = (np.arange(82), np.arange(81, dtype=np.uint16)), np.zeros(0, np.uint16)
+    wish = Wish(units, no_cells, no_cells, 0, 81, True, False, 1, False, 10**6, 10**6, 10**6)
+    made = Made.of_rows(1, 81)
+    made.solutions[:] = digit
+    dig_rows(GRID, wish, np.zeros(2, np.uint64), np.zeros(1, np.int64), made)
+
+
+@pytest.mark.parametrize(
+    ("call", "good", "bad", "why"),
+    [
+        (lambda limit: _search(limit=limit), 0, -1, "limits and allowances are 0 or more"),
+        (lambda nodes: _search(allowance=nodes), 0, -1, "limits and allowances are 0 or more"),
+        (_take_taxes, 0, -1, "the options of the items do not fit together"),
+        (_dig, 9, 10, "a solution has another digit"),
+    ],
+)
+def test_the_core_refuses_amounts_and_digits_out_of_bounds(call, good, bad, why):
+    call(good)
+    with pytest.raises(ValueError, match=why):
+        call(bad)
 
 
 _PAGE = mmap.PAGESIZE

@@ -76,6 +76,13 @@ def test_known_numbers_up_to_symmetry(name, count):
     assert bs.count(name, up_to_symmetry=True).count == count
 
 
+def test_numbers_in_names_of_items_may_be_long():
+    far = 10**12
+    options = [[f"r1c{far}", f"r1c{far + 1}"], [f"r1c{far}"], [f"r1c{far + 1}"]]
+    problem = bs.ExactCover.from_options(options)
+    assert bs.symmetries(problem).images.tolist() == [[0, 1, 2], [0, 2, 1]]
+
+
 @pytest.mark.parametrize(
     ("problem", "stack", "is_said"),
     [("steiner:7", (), True), ("queens:6", (1,), True), ("queens:6", (), False)],
