@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -269,7 +270,8 @@ def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tm
         workers = workers_of(process.pid)
         process.kill()
         for worker in workers:
-            os.kill(worker, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has seen that its process is gone
+                os.kill(worker, signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
         process.stdin.close()
         process.stdout.close()
