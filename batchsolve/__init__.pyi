@@ -8,9 +8,9 @@ from batchsolve.errors import (
     ProblemError as ProblemError,
     WorkersError as WorkersError,
 )
-from batchsolve.graphs import SolutionGraph as SolutionGraph
 from batchsolve.problems.exact_cover import ExactCover as ExactCover
 from batchsolve.problems.families import family as family
+from batchsolve.problems.grid_symmetries import CanonicalForms as CanonicalForms
 from batchsolve.problems.rules import Cage as Cage, Rules as Rules
 from batchsolve.problems.stacks import Stacks as Stacks
 from batchsolve.problems.sudoku import (
@@ -18,12 +18,18 @@ from batchsolve.problems.sudoku import (
     Variant as Variant,
     grid_problem as grid_problem,
 )
+from batchsolve.problems.symmetries import (
+    Symmetries as Symmetries,
+    structure_symmetries as structure_symmetries,
+    symmetries as symmetries,
+)
 from batchsolve.problems.tilings import tiling as tiling
 from batchsolve.runs.augment import (
     AugmentSummary as AugmentSummary,
     augment as augment,
     augment_file as augment_file,
 )
+from batchsolve.runs.canonical import canonical as canonical, canonical_forms as canonical_forms
 from batchsolve.runs.count import (
     CheapestCovers as CheapestCovers,
     Count as Count,
@@ -81,20 +87,11 @@ from batchsolve.runs.solve_tables import (
 )
 from batchsolve.runs.split import Split as Split, split as split
 from batchsolve.search.cheapest import PricedCover as PricedCover
+from batchsolve.search.graphs import SolutionGraph as SolutionGraph
 from batchsolve.settings import (
     FileSettings as FileSettings,
     PuzzleSettings as PuzzleSettings,
     SearchSettings as SearchSettings,
-)
-from batchsolve.symmetry import (
-    Symmetries as Symmetries,
-    structure_symmetries as structure_symmetries,
-    symmetries as symmetries,
-)
-from batchsolve.symmetry.grids import (
-    CanonicalForms as CanonicalForms,
-    canonical as canonical,
-    canonical_forms as canonical_forms,
 )
 
 __version__: str

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 from measuring import Grids
 
-from batchsolve.symmetry.grids import group_of, images_of
+from batchsolve.problems.grid_symmetries import group_of, images_of
 from batchsolve.tables.corpus import Corpus
 
 

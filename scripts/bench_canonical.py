@@ -21,8 +21,8 @@ import numpy.typing as npt
 from measuring import Grids
 
 import batchsolve
+from batchsolve.problems.grid_symmetries import forms_of
 from batchsolve.problems.grids import GridProblem
-from batchsolve.symmetry.grids import forms_of
 from batchsolve.tables.corpus import Corpus
 
 

@@ -32,7 +32,7 @@ from peers import KNOW_BOUNDS, KNOW_COSTS, PEERS, is_graph, yardstick
 
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
-from batchsolve.pictures import charts
+from batchsolve.formats.pictures import charts
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks

@@ -29,10 +29,10 @@ from batchsolve.formats.whole_files import whole_file, whole_target_of, write_wh
 from batchsolve.settings import AUTO, FileSettings, SearchSettings, whole_number
 
 if TYPE_CHECKING:
-    from batchsolve.graphs import SolutionGraph
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.stacks import Stacks
     from batchsolve.runs.reading import Reading
+    from batchsolve.search.graphs import SolutionGraph
 
 BLOCK = 4096  # solutions written at a time
 MAX_DRAWINGS = 10_000
@@ -394,7 +394,7 @@ def graph(
     2
         a file that is damaged or not a graph of this problem
     """
-    from batchsolve.graphs import SolutionGraph
+    from batchsolve.search.graphs import SolutionGraph
 
     if output is not None:
         whole_target_of(output)  # before the work is done

@@ -39,9 +39,9 @@ from batchsolve.settings import (
 )
 
 if TYPE_CHECKING:
+    from batchsolve.problems.symmetries import Symmetries
     from batchsolve.runs.count import Count
     from batchsolve.runs.reading import Reading
-    from batchsolve.symmetry import Symmetries
 
 _GOES_WITH = {
     "--graph": "--memo, --memo-size and --time-limit only: one search draws the whole graph",
@@ -90,7 +90,7 @@ class TreeOptions:
         """Return the group: of the board, and of the structure or a file."""
         if self.symmetries is None:
             return self.up_to_symmetry
-        from batchsolve.symmetry import (
+        from batchsolve.problems.symmetries import (
             Symmetries,
             read_generators,
             structure_symmetries,

@@ -2,7 +2,7 @@
 // pseudorandom number generators, OOPSLA 2014).
 //
 // The words of a stream are mixed(seed + golden), mixed(seed + 2 golden) and so on. Its counterpart
-// in Python is `batchsolve.symmetry`.
+// in Python is `batchsolve.problems.symmetries`.
 #pragma once
 
 #include <utility>

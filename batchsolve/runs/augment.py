@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
+from batchsolve.problems.grid_symmetries import Images, check_symmetric, group_of, images_of
 from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Sums
 from batchsolve.runs.specs import Spec, run_files, table_of
@@ -28,7 +29,6 @@ from batchsolve.settings import (
     settings_of,
     whole_number,
 )
-from batchsolve.symmetry.grids import Images, check_symmetric, group_of, images_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.blocks import JSON_TEXT, Block
 from batchsolve.tables.columns import Frame, arrow_table, with_columns_of, without_views

@@ -19,6 +19,7 @@ from batchsolve.engines import Choice, Task, engine_for
 from batchsolve.errors import InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.symmetries import Symmetries, symmetries
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
 from batchsolve.runs.reading import (
     Puzzle,
@@ -33,7 +34,6 @@ from batchsolve.search.rows import search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
-from batchsolve.symmetry import Symmetries, symmetries
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from batchsolve.errors import InputError, counted
+from batchsolve.formats.pictures.boards import Board
+from batchsolve.formats.pictures.svg import Drawing, as_svg, drawn, page, sheet
 from batchsolve.formats.whole_files import write_whole
-from batchsolve.pictures.boards import Board
-from batchsolve.pictures.svg import Drawing, as_svg, drawn, page, sheet
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of

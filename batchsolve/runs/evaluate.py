@@ -25,8 +25,7 @@ from batchsolve.errors import (
     printable,
     quoted,
 )
-from batchsolve.formats.whole_files import write_whole
-from batchsolve.pictures.svg import (
+from batchsolve.formats.pictures.svg import (
     PAGE_STYLE,
     as_svg,
     escape,
@@ -35,6 +34,7 @@ from batchsolve.pictures.svg import (
     html_table,
     text_table,
 )
+from batchsolve.formats.whole_files import write_whole
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
 from batchsolve.runs.specs import Spec, table_or_file
@@ -271,7 +271,7 @@ class Evaluation(InWords):
         InputError
             If matplotlib is not installed, or the strata are too many.
         """
-        from batchsolve.pictures.charts import content, strata_figure, strata_table
+        from batchsolve.formats.pictures.charts import content, strata_figure, strata_table
 
         form, by = plot_format_of(path), columns_of(self.by)
         if len(by) == 2:

@@ -9,14 +9,14 @@ from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import asking
 from batchsolve.engines import check_support, get_engine
 from batchsolve.errors import InputError, InWords, counted
-from batchsolve.graphs import SolutionGraph, checked_draws
-from batchsolve.graphs.drawing import draw
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
 from batchsolve.runs.progress import COVER_BAR, OnProgress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.search.graph_drawing import draw
+from batchsolve.search.graphs import SolutionGraph, checked_draws
 from batchsolve.settings import GRAPH_MEGABYTES, whole_number
 
 MOST_MEGABYTES = 2**30

@@ -15,6 +15,7 @@ import pyarrow as pa
 from batchsolve.core.arrays import Bools, Ints, Shorts, Words, begins_of
 from batchsolve.engines.native import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, ProblemError, counted, prefixed
+from batchsolve.problems.grid_symmetries import check_shape, forms_of
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.rules import OwnRules, Rules
@@ -22,7 +23,6 @@ from batchsolve.problems.sudoku import Sudoku, Variant, Variants
 from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import grid_keys
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
-from batchsolve.symmetry.grids import check_shape, forms_of
 from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.rule_columns import RuleColumns, own_rules

@@ -39,9 +39,9 @@ from batchsolve.formats import exact_cover_files as cover_files
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
 from batchsolve.formats.other_programs import is_grid_document
+from batchsolve.formats.pictures.boards import Board
+from batchsolve.formats.pictures.svg import as_svg, drawn
 from batchsolve.formats.whole_files import ZIP, content_of, opened, unpacked, why_unseen
-from batchsolve.pictures.boards import Board
-from batchsolve.pictures.svg import as_svg, drawn
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem

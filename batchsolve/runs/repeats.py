@@ -722,13 +722,13 @@ class Audit(InWords):
         return lines
 
     def __str__(self) -> str:
-        from batchsolve.pictures.svg import text_table  # only now: dedupe shows no table
+        from batchsolve.formats.pictures.svg import text_table  # only now: dedupe shows no table
 
         files = [f"{digest}  {name}" for name, digest in self.checksums.items()]
         return "\n".join([*files, *([""] if files else []), text_table(self._lines())])
 
     def _repr_html_(self) -> str:
-        from batchsolve.pictures.svg import html_table
+        from batchsolve.formats.pictures.svg import html_table
 
         return html_table(self._lines())
 

@@ -21,7 +21,7 @@ from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.engines import Choice
 from batchsolve.errors import InputError, InWords, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
-from batchsolve.pictures.svg import as_svg, drawn, html_table
+from batchsolve.formats.pictures.svg import as_svg, drawn, html_table
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku

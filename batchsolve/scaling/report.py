@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from batchsolve.errors import counted
+from batchsolve.formats.pictures import charts
+from batchsolve.formats.pictures.charts import COLORS, GREY, MARKERS, TEXT
+from batchsolve.formats.pictures.svg import filled, html_page, html_table, text_beside
 from batchsolve.formats.whole_files import write_whole
-from batchsolve.pictures import charts
-from batchsolve.pictures.charts import COLORS, GREY, MARKERS, TEXT
-from batchsolve.pictures.svg import filled, html_page, html_table, text_beside
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.simulation import Forecast, Point

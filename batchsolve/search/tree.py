@@ -26,6 +26,7 @@ from batchsolve.engines import Engine, Outcome, Task, counter_for, entries_of_a_
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
+from batchsolve.problems.symmetries import Symmetries
 from batchsolve.search.scheduler import (
     SPLIT_NODES,
     STACKS_PER_WORKER,
@@ -38,7 +39,6 @@ from batchsolve.search.scheduler import (
     run_round,
 )
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
-from batchsolve.symmetry import Symmetries
 from batchsolve.workers import Done, Pool, attempt
 
 STEP_SECONDS = 1.0

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.problems.grid_symmetries import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     FINE,
@@ -35,7 +36,6 @@ from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Variants, drawing_of
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.search.answers import Answers, Status
-from batchsolve.symmetry.grids import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.blocks import Block
 from batchsolve.tables.columns import (
     as_json,

@@ -9,7 +9,7 @@ from invoking import invoke
 
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.graphs import SolutionGraph
+from batchsolve.search.graphs import SolutionGraph
 from batchsolve.settings import SearchSettings
 
 

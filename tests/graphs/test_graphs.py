@@ -10,13 +10,12 @@ from invoking import invoke
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
-from batchsolve import graphs
 from batchsolve.core.interrupts import asking
 from batchsolve.engines.memo import narrow_order
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.formats.whole_files import sealed
-from batchsolve.graphs import drawing as graph_drawing
-from batchsolve.graphs.drawing import GraphSearch, reordered
+from batchsolve.search import graph_drawing, graphs
+from batchsolve.search.graph_drawing import GraphSearch, reordered
 
 any_problem = problems() | coloured_problems() | bounded_problems()
 

@@ -10,8 +10,8 @@ from test_pictures import cells, shapes as shapes_of, steps
 
 import batchsolve as bs
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.pictures.boards import outline
-from batchsolve.pictures.svg import drawn
+from batchsolve.formats.pictures.boards import outline
+from batchsolve.formats.pictures.svg import drawn
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
 from batchsolve.problems.sudoku import Variant, grid_problem, overlapping

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
-from batchsolve.pictures.boards import (
+from batchsolve.formats.pictures.boards import (
     CELLS,
     COLORS,
     PLACES,
@@ -18,7 +18,7 @@ from batchsolve.pictures.boards import (
     outline,
     parts,
 )
-from batchsolve.pictures.svg import as_svg, drawn, page, sheet
+from batchsolve.formats.pictures.svg import as_svg, drawn, page, sheet
 from batchsolve.problems.families import family
 from batchsolve.problems.tilings import tiling
 

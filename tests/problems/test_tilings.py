@@ -5,7 +5,7 @@ from oracles import tilings
 
 import batchsolve as bs
 from batchsolve import InputError, ProblemError
-from batchsolve.pictures.boards import Board
+from batchsolve.formats.pictures.boards import Board
 from batchsolve.problems.tilings import (
     FIXED,
     FREE,

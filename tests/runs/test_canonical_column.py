@@ -8,7 +8,7 @@ from conftest import typed_rows
 from invoking import refused
 
 import batchsolve as bs
-from batchsolve.symmetry import grids as symmetric_grids
+from batchsolve.problems import grid_symmetries as symmetric_grids
 
 PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
 FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]

@@ -14,8 +14,8 @@ from invoking import invoke, invoke_on
 from oracles import canonical_form
 
 import batchsolve as bs
+from batchsolve.problems import grid_symmetries as symmetric_grids
 from batchsolve.runs.repeats import SeenKeys, grid_keys
-from batchsolve.symmetry import grids as symmetric_grids
 
 PUZZLE = "1.....2..3.....4"
 SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"

@@ -347,7 +347,7 @@ def texts_of(path):
 
 def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
     pytest.importorskip("matplotlib")
-    from batchsolve.pictures.charts import strata_figure
+    from batchsolve.formats.pictures.charts import strata_figure
 
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10", "10", "x$y$"]]
     rows += [(UNIQUE, "12", SOLUTION, "10"), (UNIQUE, "12", "1" * 16, "no truth")]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.symmetry import grids as symmetric_grids
+from batchsolve.runs import canonical
 
 PUZZLES = ["1.....2..3.....4", "12..............", "11.............."] * 3
 VALID = PUZZLES[:2] * 5
@@ -70,7 +70,7 @@ def test_true_draws_one_bar(call):
 
 def test_forms_are_found_some_at_a_time(monkeypatch):
     whole = bs.canonical_forms(VALID)
-    monkeypatch.setattr(symmetric_grids, "AT_ONCE", 3)
+    monkeypatch.setattr(canonical, "AT_ONCE", 3)
     told = []
     forms = bs.canonical_forms(VALID, on_progress=told.append)
     assert [each.new_rows for each in told] == [3, 3, 3, 1]

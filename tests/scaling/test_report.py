@@ -15,8 +15,8 @@ import pytest
 from invoking import invoke
 from test_doubts import series_of
 
+from batchsolve.formats.pictures import charts
 from batchsolve.formats.whole_files import whole_file
-from batchsolve.pictures import charts
 from batchsolve.scaling import report
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.report import render

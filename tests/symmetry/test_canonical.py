@@ -9,7 +9,7 @@ from oracles import canonical_form, lines_in_all_orders, shuffled, solved
 
 import batchsolve as bs
 from batchsolve.core import native
-from batchsolve.symmetry import grids as symmetric_grids
+from batchsolve.problems import grid_symmetries as symmetric_grids
 
 # Grids that are their own canonical forms: the one with the most symmetries (Russell, Jarvis
 # 2006), the least, and the greatest, which has 72 symmetries (Red Ed, Sudoku Players' Forum,

@@ -9,8 +9,8 @@ from oracles import canonical_form, lines_in_all_orders, solved
 from test_canonical import puzzles
 
 import batchsolve as bs
+from batchsolve.problems.grid_symmetries import ALL_LABELS, NO_LABELS, REVERSED, group_of, images_of
 from batchsolve.problems.rules import Cage, named, plain
-from batchsolve.symmetry.grids import ALL_LABELS, NO_LABELS, REVERSED, group_of, images_of
 
 ONE = np.array([1])
 

@@ -181,7 +181,7 @@ def test_files_of_symmetries_that_cannot_be(text, message, tmp_path):
 
 
 def test_groups_that_are_too_large_are_refused(monkeypatch):
-    monkeypatch.setattr("batchsolve.symmetry.MOST_ENTRIES", 100)
+    monkeypatch.setattr("batchsolve.problems.symmetries.MOST_ENTRIES", 100)
     problem = bs.ExactCover.from_options([[k] for k in range(6)])
     turns = [{"0": "1", "1": "0"}, {str(k): str((k + 1) % 6) for k in range(6)}]
     with pytest.raises(bs.ProblemError, match="more than 16 symmetries"):

@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 
 from batchsolve.errors import counted, printable
-from batchsolve.pictures.boards import (
+from batchsolve.formats.pictures.boards import (
     PLACES,
     SQUARES,
     Board,

@@ -39,8 +39,8 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines.memo import entries_in_order, narrow_order
 from batchsolve.engines.native import core_problem, in_order
 from batchsolve.errors import InputError, counted
-from batchsolve.graphs import Nodes, SolutionGraph
 from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
+from batchsolve.search.graphs import Nodes, SolutionGraph
 
 MEGABYTE = 2**20
 FIRST_NODES = 8192  # for which a diagram has room at first
