@@ -19,6 +19,7 @@ import pyarrow.parquet
 from kinds import graphs, with_costs
 
 from batchsolve.formats.exact_cover_files import write_dlx
+from batchsolve.formats.whole_files import unpacked
 from batchsolve.problems.families import family
 from batchsolve.runs.export import export_run
 
@@ -52,8 +53,9 @@ class Job:
 
 
 def digest(path: Path) -> str:
-    """Return a checksum of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+    """Return a checksum of a file; of a compressed one, of what it holds."""
+    with path.open("rb") as file:
+        return hashlib.sha256(unpacked(file).read()).hexdigest()[:16]
 
 
 def writing(command: str, source: Path, output: str, *options: str, code: int = 0) -> Job:
