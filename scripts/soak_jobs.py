@@ -228,7 +228,7 @@ def is_worker(process: Process) -> bool:
     """Return True if a process is a worker of loky, Dask or Ray."""
     if "resource_tracker" in process.command:
         return False
-    marks = ("popen_loky", "spawn_main", "ray::PoolActor", "ray::IDLE")
+    marks = ("popen_loky", "spawn_main", "ray::_do", "ray::IDLE")
     return any(mark in process.command for mark in marks)
 
 

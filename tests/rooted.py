@@ -1,5 +1,7 @@
 """Twenty stacks of 4×4 grids, root r with option r, and the workers' answers to each of them."""
 
+import time
+
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
 from batchsolve.search.scheduler import Goal, Piece, Scheduler, run_round
@@ -34,6 +36,13 @@ def by_root(results):
             done = isinstance(result, Done)
             answers[root] = int(result.result.outcome.counts[k]) if done else result.reason
     return answers
+
+
+class Sleeps:
+    """Work whose tasks are seconds to sleep, in compiled code."""
+
+    def __call__(self, task):
+        time.sleep(task)
 
 
 class ByRoot(Goal):

@@ -36,7 +36,6 @@ def _kind():
         "dask scheduler": "scheduler",
         "dask worker": "nanny",
         "spawn_main": "worker",
-        "ray::PoolActor": "worker",
         "ray::": "worker",
     }.items():
         if mark in command:

@@ -8,19 +8,22 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import pickle
 import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
 from itertools import starmap
 from math import ceil
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from batchsolve.errors import WorkersError, warn_once
+import batchsolve
+from batchsolve.errors import InputError, WorkersError, warn_once
 
 LOG = logging.getLogger("batchsolve")
 RESULT_SECONDS = 0.0003  # to hand out a task and collect its result; measured: 0.07 to 0.2 ms
@@ -61,11 +64,6 @@ def say_that_ports_are_open(where: str, how: str) -> None:
         f"{where}: whoever reaches its ports can run what they like, in your name; keep it within "
         f"a network that you trust, or {how} (see docs/clusters.md)"
     )
-
-
-def say_that_we_wait(where: str, seconds: float) -> None:
-    """Warn that the search stands still until workers join."""
-    LOG.warning("%s: too few workers; waiting up to %g s for others to join", where, seconds)
 
 
 class Workers:
@@ -171,10 +169,14 @@ class Workers:
 
     def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
         with closing(running):
-            self._parallel.await_result()
+            self._await_result()
             for result in running:
                 yield result
-                self._parallel.await_result()
+                self._await_result()
+
+    def _await_result(self) -> None:
+        """Wait until a result arrives, or no more can."""
+        self._parallel.await_result()
 
 
 class WrongVersionError(ImportError):
@@ -255,7 +257,8 @@ class Watchdog:
             self._say_who_is_lost()
             stuck = self._stuck()
             if self._where and stuck is not None and before is None:
-                say_that_we_wait(self._where, self._grace)
+                wait = "%s: too few workers; waiting up to %g s for others to join"
+                LOG.warning(wait, self._where, self._grace)
             if stuck is None or stuck is not before:
                 before, since = stuck, time.monotonic()
             elif time.monotonic() - since >= self._grace:
@@ -266,18 +269,32 @@ class Watchdog:
 class ClusterWorkers(Workers):
     """Workers of a cluster, which is joined, or started on this machine.
 
-    A watchdog gives up what is out if the cluster lacks workers for `AGAIN_SECONDS`.
+    A watchdog ends the search if the cluster lacks workers for `AGAIN_SECONDS`.
+
+    Attributes
+    ----------
+    of_ours : str
+        The name of a cluster of this machine, in messages.
+    unloadable : tuple of exception types
+        Exceptions that `run` raises when workers cannot load a call.
+    prepare : callable
+        Prepares a worker, which calls it with a version of this package and True if its process is
+        ours; raises `WrongVersionError` if it has another version.
     """
 
     joins_clusters = True
     sees_files = False
-    of_ours = ""  # the name of a cluster of this machine, in messages
+    of_ours = ""
+    unloadable: tuple[type[Exception], ...] = (ImportError, AttributeError)
+    prepare: Callable[[str, bool], None]
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self._opened = ExitStack()
+        self._is_ours = address is None  # the processes of workers, which serve nobody else
+        self._backend: Any = None
         self._shared: tuple[Any, Shared] | None = None
-        self._given_up = threading.Event()  # set if workers were missing for too long
+        self._calls: WeakKeyDictionary[Future[Any], Any] = WeakKeyDictionary()  # the cluster's own
 
     @property
     def _where(self) -> str:
@@ -285,43 +302,96 @@ class ClusterWorkers(Workers):
         return self._address or self.of_ours
 
     def _open(self) -> Any:
+        from batchsolve.workers.private import FutureBackend
+
         with self._opened as opened:  # closes again if the rest fails
-            backend = self._join(opened)
-            how = self._stuck, self._give_up, AGAIN_SECONDS
-            watchdog = Watchdog(*how, self._where, self._there)
+            self._join(opened)
+            self._backend = FutureBackend(self._submit, self._cancel)
+            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there)
             opened.callback(watchdog.stop)
             self._opened = opened.pop_all()
-        return backend
+        return self._backend
 
     def _close(self) -> None:
         self._shared = None
         self._opened.close()
 
-    def _join(self, opened: ExitStack) -> Any:
-        """Join or start the cluster; return a backend of joblib. The stack is closed at the end."""
+    def _join(self, opened: ExitStack) -> None:
+        """Join or start the cluster. The stack is closed at the end."""
+        raise NotImplementedError
+
+    def _submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """Hand out a call."""
+        raise NotImplementedError
+
+    def _cancel(self, calls: list[Future[Any]]) -> None:
+        """Cancel calls."""
         raise NotImplementedError
 
     def _there(self) -> set[str]:
         """Return the names of the workers, or of their machines."""
         raise NotImplementedError
 
-    def _stuck(self) -> Any:
-        """Return the object that waits for workers that are gone, or None."""
-        raise NotImplementedError
-
-    def _give_up(self, stuck: Any) -> None:
-        """End the wait of an object."""
-        raise NotImplementedError
-
     def _send(self, work: Any) -> Shared:
         """Send work to the workers; return a reference to it."""
         raise NotImplementedError
+
+    def _stuck(self) -> Any:
+        """Return the backend if no worker is left."""
+        with suppress(Exception):  # the scheduler may be lost, which ends the search by itself
+            if not self._there():
+                return self._backend
+        return None
+
+    def _give_up(self, stuck: Any) -> None:
+        stuck.fail(self._nobody_left())
+
+    def _nobody_left(self) -> WorkersError:
+        why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
+        return WorkersError(f"{self._where}: {why}")
 
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it."""
         if self._shared is None or self._shared[0] is not work:
             self._shared = work, self._send(work)
         return self._shared[1]
+
+    def run(
+        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
+    ) -> Generator[Any]:
+        """Call a function with each of the arguments; see `Workers.run`.
+
+        More are drawn only while a result is awaited.
+
+        Raises
+        ------
+        WorkersError
+            If the scheduler is lost, or no worker is left and none has joined for `AGAIN_SECONDS`.
+        InputError
+            If a worker lacks this version of this package.
+        """
+        prepare = partial(self.prepare, batchsolve.__version__, self._is_ours)
+
+        def pickled(values: tuple[Any, ...]) -> tuple[Any, ...]:
+            # The worker checks the version before it loads ours; and in results as they are, Ray
+            # makes arrays read-only, into which the rows of a block are added up.
+            return prepare, function, pickle.dumps(values)
+
+        return self._of_our_version(super().run(_prepared, map(pickled, arguments)))
+
+    def _of_our_version(self, results: Generator[bytes]) -> Generator[Any]:
+        try:
+            for result in results:
+                yield pickle.loads(result)
+        except self.deaths:
+            self._shared = None  # the work may be lost, too
+            raise
+        except self.unloadable as error:
+            raise InputError(f"{self._where}: {cannot_load(error)}") from error
+
+    def _await_result(self) -> None:
+        while self._parallel.is_awaited():
+            self._backend.tell()
 
     def flight_seconds(self) -> float:
         """Return the seconds that a call of nothing takes; 0 on this machine."""
@@ -335,10 +405,11 @@ class ClusterWorkers(Workers):
                 seconds = min(seconds, time.perf_counter() - begin)
         return seconds
 
-    def _nobody_left(self) -> WorkersError:
-        """Return the error for a cluster that has lost its workers."""
-        why = f"no worker is left, and none has joined in {AGAIN_SECONDS} s"
-        return WorkersError(f"{self._where}: {why}")
+
+def _prepared(prepare: Callable[[], None], function: Callable[..., Any], values: bytes) -> bytes:
+    """Call a function in a worker, with pickled arguments; return its pickled result."""
+    prepare()
+    return pickle.dumps(function(*pickle.loads(values)))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, existing or started on this machine, through joblib's backend."""
+"""Workers of a Dask cluster, existing or started on this machine, through joblib."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import logging
 import os
 import pickle
 import sys
+import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
-from inspect import currentframe
+from functools import cache, cached_property
 from pathlib import Path
 from pydoc import locate
 from typing import Any
-from uuid import uuid4
 
 import dask
 import distributed
@@ -29,19 +28,12 @@ from batchsolve.workers.base import (
     ClusterWorkers,
     Shared,
     WrongVersionError,
-    cannot_load,
     check_version,
     keep_memory,
     keeping_ctrl_c,
     say_that_ports_are_open,
 )
-from batchsolve.workers.private import (
-    dask_backend,
-    dask_calls,
-    dask_connection,
-    dask_cores,
-    leave_at_exit,
-)
+from batchsolve.workers.private import dask_cores, leave_at_exit
 
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
@@ -51,70 +43,41 @@ ASK_SECONDS = 5  # for the scheduler to list its workers
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up their task
 NEVER = "36500 days"
 
-_works: dict[str, Any] = {}  # in a worker process: the work that clients have sent, by key
+
+class _Packed:
+    """Pickled work. Dask brings it to each worker, which unpickles it for its first call."""
+
+    def __init__(self, pickled: bytes) -> None:
+        self._pickled = pickled  # not the work, whose arrays would be views of Dask's message
+
+    def __reduce__(self) -> Any:
+        return _Packed, (self._pickled,)
+
+    @cached_property
+    def work(self) -> Any:
+        return pickle.loads(self._pickled)
 
 
-def _work_of(key: str) -> Any:
-    work = _works[key]
-    if isinstance(work, WrongVersionError):  # Dask would not tell of an error in the plugin's setup
-        raise work
-    return work
+_of_this_thread = threading.local()  # in a worker: the packed work of the call that a thread makes
 
 
-class _Bring(distributed.WorkerPlugin):
-    """A plugin that delivers work once to each worker, including those that join or restart."""
-
-    def __init__(self, key: str, work: Any, is_ours: bool) -> None:
-        self._key, self._is_ours = key, is_ours
-        self._version = batchsolve.__version__
-        self._pickled = pickle.dumps(work)  # else its arrays would be views of Dask's message
-
-    def setup(self, worker: Any) -> None:
-        try:
-            check_version(self._version, batchsolve.__version__, worker.address)
-        except WrongVersionError as error:
-            _works[self._key] = error
-            return
-        if self._is_ours:  # we started the process
-            keep_memory()
-        _works[self._key] = pickle.loads(self._pickled)
-
-    def teardown(self, worker: Any) -> None:
-        _works.pop(self._key, None)
+def _work() -> Any:
+    return _of_this_thread.packed.work
 
 
-_OfJoblib: Any = dask_backend()
+@cache
+def _prepare(version: str, is_ours: bool) -> None:
+    check_version(version, batchsolve.__version__, distributed.get_worker().address)
+    if is_ours:  # we started the process
+        keep_memory()
 
 
-class _Backend(_OfJoblib):
-    """joblib's backend, but it also reports tasks that Dask has given up."""
-
-    def effective_n_jobs(self, n_jobs: int) -> int:
-        """Return the number of workers, but at least 2: with 1, joblib would call by itself.
-
-        Without workers, joblib would try one call, and be unusable if that failed. Here all calls
-        wait for workers, and `DaskWorkers` gives up if none joins.
-        """
-        return max(2, sum(dask_cores(self.client).values()) or n_jobs)
-
-    def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
-        """Submit calls; report those that fail in Dask itself; joblib would await them for ever."""
-        future: Future[Any] = super().submit(func, callback)
-
-        def tell(done: Future[Any]) -> None:
-            error = done.exception()
-            if error is not None and callback is not None:
-                callback(error)
-
-        future.add_done_callback(tell)
-        return future
-
-    def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Cancel abandoned calls, so that they do not delay the next ones."""
-        abandoned = dask_calls(self)
-        super().abort_everything(ensure_ready)
-        if dask_connection(self.client) is not None:
-            self.client.cancel(abandoned)
+def _with_work(packed: _Packed, call: Callable[[], Any]) -> Any:
+    _of_this_thread.packed = packed
+    try:
+        return call()
+    finally:
+        del _of_this_thread.packed
 
 
 class DaskWorkers(ClusterWorkers):
@@ -132,8 +95,14 @@ class DaskWorkers(ClusterWorkers):
     width_is_the_clusters = True
     of_ours = "the Dask cluster of this machine"
     deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
+    prepare = staticmethod(_prepare)
 
-    def _join(self, opened: ExitStack) -> Any:
+    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
+        super().__init__(jobs, address)
+        self._packed: Any = None  # the work, among the data of the workers
+        self._threads = 0  # of the cluster, at the last look
+
+    def _join(self, opened: ExitStack) -> None:
         cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
         try:
             if self._address is not None:
@@ -146,18 +115,14 @@ class DaskWorkers(ClusterWorkers):
                 "write tcp://host:port, or tls://host:port for one with TLS"
             ) from error
         opened.callback(_close_client, client)
-        self._client = client
-        self._connection = dask_connection(client)
-        try:
-            listens_at = client.scheduler_info()["address"]
+        self._client: Any = client
+        with self._asking():
+            scheduler = client.scheduler_info()
+            self._scheduler, listens_at = scheduler["id"], scheduler["address"]
             self.jobs = self._width()
-        except (OSError, KeyError) as error:  # a closed scheduler does not know its address
-            raise self._lost() from error
         if not listens_at.startswith(("tls://", *LOOPBACK)):
             say_that_ports_are_open(listens_at, "set up TLS")
-        self._backend = _Backend(client=client)
         self._check_versions()
-        return self._backend
 
     def _check_versions(self) -> None:
         """Raise `InputError` if a worker lacks this version of the package.
@@ -185,56 +150,51 @@ class DaskWorkers(ClusterWorkers):
 
     def _there(self) -> set[str]:
         """Return the addresses of the workers."""
-        return set(dask_cores(self._client, ASK_SECONDS))
-
-    def _stuck(self) -> Any:
-        """Return joblib's backend if no worker is left."""
-        with suppress(Exception):  # the scheduler may be lost, which Dask itself reports
-            if not self._there():
-                return self._backend
-        return None
-
-    def _give_up(self, backend: _Backend) -> None:
-        self._given_up.set()
-        self._client.cancel(dask_calls(backend))  # which thus fail for joblib
+        cores = dask_cores(self._client, ASK_SECONDS)
+        self._threads = sum(cores.values())
+        return set(cores)
 
     def run(
         self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
     ) -> Generator[Any]:
-        """Call a function with each of the arguments; see `Workers.run`.
-
-        Raises
-        ------
-        WorkersError
-            If the scheduler is lost, or no worker is left and none has joined for `AGAIN_SECONDS`.
-        InputError
-            If a worker that has joined has another version of this package.
-        """
-        if self._given_up.is_set():
-            raise self._nobody_left()
+        """Call a function with each of the arguments; see `ClusterWorkers.run`."""
         self._check_scheduler()
-        try:
-            return self._of_our_version(super().run(function, arguments))
-        except (OSError, RuntimeError):  # the first calls are handed out here
-            self._check_scheduler()
-            raise
+        self._parallel.n_jobs = self._threads or self.jobs  # others may have joined
+        return super().run(function, arguments)
 
-    def _of_our_version(self, results: Generator[Any]) -> Generator[Any]:
-        try:
-            yield from results
-        except WrongVersionError as error:
-            raise InputError(f"{self._where}: {error}") from error
+    def _submit(self, call: Callable[[], Any]) -> Future[Any]:
+        task = self._client.submit(_with_work, self._packed, call, pure=False)
+        result = self._result_of(task)
+        future = asyncio.run_coroutine_threadsafe(result, self._client.loop.asyncio_loop)
+        self._calls[future] = task
+        return future
 
-    @property
-    def _is_connected(self) -> bool:
-        """True if the scheduler was never lost; one that was started again has no work."""
-        connection = dask_connection(self._client)
-        return connection is not None and connection is self._connection
+    async def _result_of(self, task: Any) -> Any:
+        try:
+            return await self._client.gather(task, asynchronous=True)
+        except OSError as error:
+            if task.status == "error":  # the error of the call
+                raise
+            raise self._lost() from error
+
+    def _cancel(self, calls: list[Future[Any]]) -> None:
+        if self._client.status == "running":
+            self._client.cancel([self._calls[each] for each in calls])
 
     def _check_scheduler(self) -> None:
-        """Raise `WorkersError` if the scheduler is lost."""
-        if not self._is_connected:
-            raise self._lost()
+        """Raise `WorkersError` if the scheduler is lost; one that was started again has no work."""
+        with self._asking():
+            is_connected = self._client.status == "running"
+            if not (is_connected and self._client.scheduler_info()["id"] == self._scheduler):
+                raise self._lost()
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Have a scheduler that does not answer told as lost."""
+        try:
+            yield
+        except (OSError, KeyError) as error:  # a closed scheduler does not know its address
+            raise self._lost() from error
 
     def _lost(self) -> WorkersError:
         return WorkersError(f"{self._where}: the scheduler is lost; start it again")
@@ -251,46 +211,28 @@ class DaskWorkers(ClusterWorkers):
         return width
 
     def _send(self, work: Any) -> Shared:
-        """Send work to the workers; the scheduler sends it to those that join later.
+        """Send work to all workers; those that join later get it from them.
+
+        If all that have it die, the calls that need it are cancelled, and it is sent again.
 
         Raises
         ------
-        InputError
-            If a worker cannot load it, because this package is not installed there.
         WorkersError
-            If the scheduler is lost meanwhile, or a worker cannot be reached for `AGAIN_SECONDS`.
+            If the scheduler is lost, or there is no worker for `AGAIN_SECONDS`.
         """
-        key = f"batchsolve-{uuid4().hex}"
-        self._opened.callback(self._forget, key)
-        self._bring(key, work)
-        return partial(_work_of, key)
-
-    def _bring(self, key: str, work: Any) -> None:
-        """Send work to all workers; if one dies meanwhile, send it again to the others.
-
-        Dask raises the same error for a lost scheduler, and notices that loss soon afterwards.
-        """
-        plugin = _Bring(key, work, self._address is None)
-        end = time.monotonic() + base.AGAIN_SECONDS
-        while True:
+        self._check_scheduler()
+        packed = _Packed(pickle.dumps(work))
+        with self._asking():
             try:
-                self._client.register_plugin(plugin, name=key)
-            except (ImportError, AttributeError) as error:
-                raise InputError(f"{self._where}: {cannot_load(error)}") from error
-            except OSError as error:
-                self._check_scheduler()
-                if time.monotonic() > end:
-                    raise WorkersError(
-                        f"{self._where}: a worker cannot be reached ({first_line(error)}); stop it"
-                    ) from error
-            else:
-                return
-
-    def _forget(self, key: str) -> None:
-        if self._is_connected:
-            # a worker that has just joined may lack it, and any worker may be lost
-            with suppress(KeyError, OSError):
-                self._client.unregister_worker_plugin(key)
+                self._packed = self._client.scatter(
+                    packed,
+                    broadcast=True,  # because Dask hands out few tasks only to workers that have it
+                    hash=False,
+                    timeout=base.AGAIN_SECONDS,
+                )
+            except TimeoutError as error:
+                raise self._nobody_left() from error
+        return _work
 
 
 def _check_address(address: str) -> None:
@@ -356,12 +298,8 @@ def check_main() -> None:
 
 def _is_imported_by_a_worker() -> bool:
     """Return True if this is called while a worker process imports the script."""
-    frame = currentframe()
-    while frame is not None:
-        if frame.f_code.co_name == "<module>" and frame.f_globals["__name__"] == "__mp_main__":
-            return True
-        frame = frame.f_back
-    return False
+    imported = sys.modules["__mp_main__"]  # until then; as a rule it is the same as `__main__`
+    return imported.__name__ == "__mp_main__" and imported is not sys.modules["__main__"]
 
 
 @contextmanager

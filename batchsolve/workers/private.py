@@ -7,22 +7,23 @@ leading underscore in this file are those of the libraries.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from multiprocessing import util
 from multiprocessing.connection import wait
+from queue import Queue, SimpleQueue
 from typing import Any
 
 import joblib
 import joblib.executor
 from joblib.externals.loky import reusable_executor
-from joblib.parallel import LokyBackend, ThreadingBackend
+from joblib.parallel import LokyBackend, ParallelBackendBase
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
 BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
@@ -51,11 +52,12 @@ class Parallel(joblib.Parallel):
         """Forget the results of an abandoned round, because joblib would fail on them.
 
         Those that have arrived since are among the jobs; without an id, those that still arrive are
-        ignored.
+        ignored. Calls that were drawn, but not handed out, would be handed out in the next round.
         """
         with self._lock:
             self._call_id = None
             self._jobs.clear()
+            self._ready_batches: Queue[Any] = Queue()
 
     def await_result(self) -> None:
         """Wait until a result arrives, or no more can."""
@@ -73,52 +75,65 @@ class Parallel(joblib.Parallel):
             )
 
 
-class PoolBackend(ThreadingBackend):
-    """joblib's backend of threads, but with another pool, which starts at the first call.
-
-    joblib's own passes on calls and results in two more threads.
+class FutureBackend(ParallelBackendBase):
+    """joblib's backend over calls that are handed out as futures.
 
     Parameters
     ----------
-    start_pool : callable
-        Starts a pool with the methods of a `multiprocessing.pool.Pool` that joblib uses:
-        `apply_async`, `close` and `terminate`.
+    submit : callable
+        Hands out a call; returns its future.
+    cancel : callable
+        Takes the futures of calls that are out, but whose results are no longer wanted.
+
+    Notes
+    -----
+    Whoever waits for results calls `tell`, so errors of handing out the next call are raised there,
+    and the threads of Dask and Ray in which calls end need not wait for that.
     """
 
-    _pool: Any
+    supports_retrieve_callback = supports_return_generator = True
 
-    def __init__(self, start_pool: Callable[[], Any]) -> None:
+    def __init__(
+        self,
+        submit: Callable[[Callable[[], Any]], Future[Any]],
+        cancel: Callable[[list[Future[Any]]], None],
+    ) -> None:
         super().__init__()
-        self.start_pool = start_pool
-        self.callbacks: weakref.WeakSet[Any] = weakref.WeakSet()  # of the calls that are out
-
-    def submit(self, func: Any, callback: Any = None) -> Any:
-        """Hand out a call; joblib takes its result, or its error, from the callback."""
-        self.callbacks.add(callback)
-        return super().submit(func, callback)
-
-    def fail(self, error: Exception) -> None:
-        """Have joblib raise an error for all calls that are out."""
-        for callback in list(self.callbacks):
-            callback(error)
-
-    @property
-    def pool(self) -> Any:
-        """The pool; None if it has not started."""
-        return self._pool
-
-    def _get_pool(self) -> Any:
-        if self._pool is None:
-            self._pool = self.start_pool()
-        return self._pool
+        self.hand_out, self.give_up = submit, cancel
+        self.out: dict[Future[Any], Callable[[Future[Any]], None]] = {}
+        self.news: SimpleQueue[Future[Any] | Exception] = SimpleQueue()
 
     def effective_n_jobs(self, n_jobs: int) -> int:
         """Return the number of workers, but at least 2: with 1, joblib would call by itself."""
-        return max(2, int(super().effective_n_jobs(n_jobs)))
+        return max(2, n_jobs)
+
+    def submit(self, func: Any, callback: Any = None) -> Future[Any]:
+        """Hand out a call; joblib takes its result, or its error, from the callback."""
+        future = self.hand_out(func)
+        self.out[future] = callback
+        future.add_done_callback(self.news.put)
+        return future
+
+    def tell(self) -> None:
+        """Wait for a call to end; tell joblib, which draws and hands out another."""
+        news = self.news.get()
+        if isinstance(news, Exception):
+            raise news
+        if callback := self.out.pop(news, None):  # none for a call of an abandoned round
+            callback(news)
+
+    def retrieve_result_callback(self, out: Future[Any]) -> Any:
+        """Return the result of a call that has ended, or raise its error."""
+        return out.result()
+
+    def fail(self, error: Exception) -> None:
+        """Have `tell` raise an error; any thread may call this."""
+        self.news.put(error)
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """Stop the pool; another starts at the next call."""
-        self.terminate()
+        """Cancel the calls that are out, so that they do not delay the next ones."""
+        out, self.out = list(self.out), {}
+        self.give_up(out)
 
 
 KEPT = (  # where joblib keeps its one executor, and the arguments that it was made with
@@ -200,26 +215,6 @@ def end_wait(executor: Any) -> None:
         executor._call_queue._reader.close()  # so that the writer finds a pipe without reader
 
 
-def dask_backend() -> Any:
-    """Return the class of joblib's backend of Dask, which joblib exports only by its name."""
-    from joblib._dask import DaskDistributedBackend
-
-    return DaskDistributedBackend
-
-
-def dask_calls(backend: Any) -> list[Any]:
-    """Return the calls of joblib's backend of Dask that are out, also those Dask has given up."""
-    return list(backend.waiting_futures.futures)
-
-
-def dask_connection(client: Any) -> Any:
-    """Return the connection of a client to its scheduler; None if it is lost.
-
-    Dask silently connects again to a scheduler that was restarted and has no work.
-    """
-    return client.scheduler_comm if client.status == "running" else None
-
-
 def dask_cores(client: Any, seconds: float | None = None) -> dict[str, int]:
     """Return the threads of each worker of a cluster; raise an error if no answer comes in time."""
     return dict(client.ncores(callback_timeout=seconds))
@@ -228,51 +223,6 @@ def dask_cores(client: Any, seconds: float | None = None) -> dict[str, int]:
 def leave_at_exit(cluster: Any) -> None:
     """Keep Dask from closing a cluster at exit: it prints a traceback if that has not started."""
     cluster.shutdown_on_close = False
-
-
-class EagerPool:
-    """A base to put before Ray's pool, which then waits for no actor; some may never start."""
-
-    _new_actor_entry: Callable[[], tuple[Any, int]]
-
-    def _start_actor_pool(self, processes: int) -> None:
-        self._pool_actor = None
-        self._actor_pool = [self._new_actor_entry() for _ in range(processes)]
-
-    @property
-    def actors(self) -> list[Any]:
-        """The actors, also those that wait for a machine."""
-        return [actor for actor, _ in self._actor_pool]
-
-
-def ray_threads() -> list[threading.Thread]:
-    """Return the threads of Ray's pools that wait for results, also after its shutdown."""
-    from ray.util.multiprocessing.pool import ResultThread
-
-    return [thread for thread in threading.enumerate() if isinstance(thread, ResultThread)]
-
-
-def end_ray_threads() -> None:
-    """Have these threads end, as soon as they are back from Ray."""
-    for thread in ray_threads():
-        number, error = ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(number, error)
-
-
-@contextmanager
-def quiet_ray_threads() -> Iterator[None]:
-    """Print no traceback of such a thread, which ends by an error if Ray's head is lost."""
-    from ray.util.multiprocessing.pool import ResultThread
-
-    def say(error: threading.ExceptHookArgs) -> None:
-        if not isinstance(error.thread, ResultThread):
-            before(error)
-
-    before, threading.excepthook = threading.excepthook, say
-    try:
-        yield
-    finally:
-        threading.excepthook = before
 
 
 def asks_for_a_token() -> bool:

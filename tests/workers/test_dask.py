@@ -22,7 +22,7 @@ from backends import (
 )
 from failing import Failing
 from invoking import invoke
-from rooted import by_root, pieces, scheduled, tasks, work
+from rooted import Sleeps, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
@@ -136,6 +136,14 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
         assert sum(n > 1 for n in answers.values()) > 10, answers
 
 
+def test_few_tasks_are_done_by_all_workers(workers):
+    """Dask prefers workers that have what a task needs, here the work."""
+    with Pool(**workers) as pool:
+        for _ in range(3):
+            done = list(pool.start(Sleeps(), [(0, 0.5), (1, 0.5)]))
+            assert len({each.worker for each in done}) == 2
+
+
 class KillsWhereItIsBrought:
     """Work that kills the first process that unpickles it."""
 
@@ -160,21 +168,8 @@ def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(worke
     assert (tmp_path / "killed").exists()
 
 
-def test_a_worker_that_never_got_the_problem_does_not_fail_a_search_that_is_over(workers):
-    def forget(dask_worker):
-        for name in [name for name in dask_worker.plugins if name.startswith("batchsolve")]:
-            del dask_worker.plugins[name]
-
-    with Pool(**workers) as pool:
-        assert by_root(pool.start(work(), tasks())) == right()
-        pool.workers._client.run(forget)
-
-
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
-    """With one worker joblib would search in this process, and the row would kill that.
-
-    Dask would not begin a worker again that is not back so long after it died.
-    """
+    """Dask would not begin a worker again that is not back so long after it died."""
     module = pytest.importorskip("batchsolve.workers.dask")
     monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
     lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
@@ -172,11 +173,23 @@ def test_ray_of_the_user_stays_as_it_is():
     ray = pytest.importorskip("ray")
     importlib.import_module("batchsolve.workers.ray")  # sets variables, unless they are set
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+
+    @ray.remote
+    def worker():
+        time.sleep(0.1)  # so that both are asked
+        return os.getpid(), repr(signal.getsignal(signal.SIGTERM)).partition(" at ")[0]
+
+    def workers():
+        return set(ray.get([worker.remote() for _ in range(4)]))
+
     try:
+        before = workers()
         kept = ray.remote(num_cpus=0)(Counter).remote("abba")
         assert ray.get(kept.total.remote()) == 4
         assert call("ray") == RIGHT
         assert ray.get(kept.total.remote()) == 4
+        assert bs.count("queens:9", backend="ray", jobs=2, budget=100, engine="dlx").count == 352
+        assert workers() == before  # also their handlers of SIGTERM
     finally:
         ray.shutdown()
     processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)

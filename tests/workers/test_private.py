@@ -5,23 +5,25 @@ import inspect
 import pkgutil
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from multiprocessing.pool import ThreadPool
+from itertools import count
 
 import joblib
 import pytest
 
 from batchsolve.workers import private
-from batchsolve.workers.private import EagerPool, Parallel, PoolBackend
+from batchsolve.workers.base import ClusterWorkers
+from batchsolve.workers.private import Parallel
 
 SEEN_IN = {"joblib": "1.6.0", "distributed": "2026.8.0", "ray": "2.60.0"}
 
 # the names that we use of each owner: a module, or a class as ``module:class``
 USES = {
-    "joblib.parallel:Parallel": "_lock _jobs _call_id _aborting n_dispatched_tasks "
+    "joblib.parallel:Parallel": "_lock _jobs _ready_batches _call_id _aborting n_dispatched_tasks "
     "n_completed_tasks print_progress _warn_exit_early",
-    "joblib.parallel:ThreadingBackend": "_pool _get_pool apply_async close terminate "
-    "abort_everything",
+    "joblib.parallel:ParallelBackendBase": "effective_n_jobs submit retrieve_result_callback "
+    "abort_everything terminate supports_retrieve_callback supports_return_generator",
     "joblib.parallel:LokyBackend": "_workers configure",
     "joblib.externals.loky.reusable_executor": "_executor_lock _executor _executor_kwargs",
     "joblib.executor": "_executor_args",
@@ -30,14 +32,8 @@ USES = {
     "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
     "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
     "joblib.externals.loky.backend.queues:Queue": "_reader",
-    "joblib._dask:DaskDistributedBackend": "client waiting_futures abort_everything "
-    "effective_n_jobs submit",
-    "distributed.client:as_completed": "futures",
-    "distributed.client:Client": "scheduler_comm status",
     "distributed.utils:SyncMethodMixin": "callback_timeout",
     "distributed.deploy.spec:SpecCluster": "shutdown_on_close",
-    "ray.util.multiprocessing:Pool": "_start_actor_pool _pool_actor _actor_pool _new_actor_entry",
-    "ray.util.multiprocessing.pool": "ResultThread",
     "ray._private.authentication.authentication_utils": "is_token_auth_enabled",
 }
 
@@ -106,35 +102,95 @@ def test_the_list_has_every_private_name():
     assert private_names <= listed
 
 
-def test_joblib_calls_what_we_override():
-    called = []
+class Telling(Parallel):
+    def __init__(self, **how):
+        super().__init__(**how)
+        self.called = set()
 
-    class Telling(Parallel):
-        def print_progress(self):
-            called.append("print_progress")
-            super().print_progress()
+    def print_progress(self):
+        self.called.add("print_progress")
+        super().print_progress()
 
-        def _warn_exit_early(self):
-            called.append("_warn_exit_early")
-
-    def start_pool():
-        called.append("_get_pool")
-        return ThreadPool(2)
-
-    backend = PoolBackend(start_pool)
-    with Telling(n_jobs=2, backend=backend, return_as="generator_unordered") as parallel:
-        assert sorted(parallel(joblib.delayed(abs)(k) for k in range(3))) == [0, 1, 2]
-        assert set(called) == {"_get_pool", "print_progress"}
-        over = threading.Event()
-        next(abandoned := parallel(joblib.delayed(call)() for call in (int, over.wait)))
-        abandoned.close()
-        over.set()
-        assert "_warn_exit_early" in called
-        assert backend.pool is None  # joblib has called `abort_everything`
+    def _warn_exit_early(self):
+        self.called.add("_warn_exit_early")
 
 
-def test_ray_calls_what_we_override():
-    pool = pytest.importorskip("ray.util.multiprocessing").Pool
-    assert "_start_actor_pool" in names_in(pool.__init__.__code__)
-    theirs = inspect.signature(pool._start_actor_pool).parameters
-    assert list(theirs) == list(inspect.signature(EagerPool._start_actor_pool).parameters)
+OVER = threading.Event()  # set to end calls of `wait_unless`
+
+
+def wait_unless(at_once):
+    return at_once or OVER.wait()
+
+
+class InThreads(ClusterWorkers):
+    """Workers that are threads, in place of those of a cluster."""
+
+    prepare = staticmethod(lambda version, is_ours: None)
+
+    def _join(self, opened):
+        self.threads = opened.enter_context(ThreadPoolExecutor(self.jobs))
+        opened.callback(OVER.set)
+        self.cancelled = []
+
+    def _submit(self, call):
+        return self.threads.submit(call)
+
+    def _cancel(self, calls):
+        self.cancelled += calls
+
+    def _there(self):
+        return {"here"}
+
+
+@pytest.fixture
+def workers(monkeypatch):
+    monkeypatch.setattr(private, "Parallel", Telling)
+    OVER.clear()
+    with InThreads(2) as workers:
+        yield workers
+
+
+def test_joblib_calls_what_we_override(workers):
+    parallel = workers._parallel
+    assert sorted(workers.run(abs, zip(range(9)))) == list(range(9))
+    assert (parallel.called, workers.cancelled) == ({"print_progress"}, [])
+    next(abandoned := workers.run(wait_unless, iter([(True,), *[(False,)] * 9])))
+    abandoned.close()
+    assert "_warn_exit_early" in parallel.called
+    assert [each.done() for each in workers.cancelled] == [False] * 4
+
+
+def test_no_call_of_an_abandoned_round_is_handed_out(workers):
+    """joblib draws calls ahead, one for each worker."""
+    handed_out = []
+    submit = workers._backend.hand_out
+    workers._backend.hand_out = lambda call: handed_out.append(call) or submit(call)
+    next(abandoned := workers.run(wait_unless, iter([(True,), *[(False,)] * 9])))
+    abandoned.close()
+    OVER.set()
+    handed_out.clear()
+    assert list(workers.run(abs, iter([(-7,)]))) == [7]
+    assert len(handed_out) == 1
+
+
+def test_calls_that_are_out_can_be_failed(workers):
+    running = workers.run(wait_unless, iter([(False,)] * 2))
+    threading.Timer(0.1, workers._backend.fail, [LookupError("no worker is left")]).start()
+    with pytest.raises(LookupError, match="no worker is left"):
+        next(running)
+    assert len(workers.cancelled) == 2
+
+
+@pytest.mark.parametrize("nth", [1, 7])
+def test_an_error_of_handing_out_a_call_is_raised(workers, nth):
+    submit, handed_out = workers._backend.hand_out, count(1)
+
+    def hand_out(call):
+        if next(handed_out) == nth:
+            raise LookupError("no way to the cluster")
+        return submit(call)
+
+    workers._backend.hand_out = hand_out
+    with pytest.raises(LookupError, match="no way to the cluster"):
+        list(workers.run(abs, zip(range(9))))
+    assert sorted(workers.run(abs, zip(range(9)))) == list(range(9))

@@ -4,12 +4,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from backends import OfClusters, check_no_cluster, right
+from backends import MAIN, OfClusters, check_no_cluster, right
 from failing import Failing
 from rooted import by_root, tasks, work
+from soak_jobs import processes
 
 import batchsolve as bs
 from batchsolve.workers import Pool
@@ -36,7 +39,7 @@ class TestRay(OfClusters):
 
 
 def test_sigterm_to_a_worker_of_ray_does_not_end_the_run(workers, tmp_path):
-    """Ray has it raise SystemExit, which joblib would hand to this process."""
+    """Ray has it raise SystemExit, which would be the result of the call."""
     once = Failing([13], "terminate", once=str(tmp_path / "terminated"))
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(once), tasks())) == right()
@@ -65,6 +68,8 @@ def test_one_worker_of_ray_is_no_part_of_this_process(ray):
         done = list(pool.start(work(), tasks()))
     assert by_root(done) == right()
     assert {each.worker.partition("/")[0] for each in done}.isdisjoint({str(os.getpid())})
+    done.sort(key=lambda each: each.begin)  # one after the other, though Ray has two CPUs
+    assert all(a.begin + a.seconds < b.begin + 0.001 for a, b in pairwise(done))
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -83,7 +88,7 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
         monkeypatch.setattr(module.RayWorkers, "_connect", starts)
         monkeypatch.setattr(module.ray, "is_initialized", lambda: False)
         monkeypatch.setattr(module.ray, "shutdown", lambda: None)  # it takes SIGTERM's handler
-        monkeypatch.setattr(module, "_cpus", lambda: 0)
+        monkeypatch.setattr(module, "_machines", dict)
         with pytest.raises(SystemExit if told else bs.InputError):
             module.RayWorkers(1)._open()
         assert heard == [signal.SIGTERM] * told
@@ -93,33 +98,41 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
         signal.signal(signal.SIGTERM, before)
 
 
-STUCK_AFTER_SIGTERM = """
-import ctypes, os, signal, sys, threading
-from batchsolve.workers.ray import _ending_after_sigterm
-
-heard = []
-signal.signal(signal.SIGTERM, lambda signum, _: heard.append(signum))
-signal.siginterrupt(signal.SIGTERM, False)  # compiled code goes on as if nothing had happened
-empty, _ = os.pipe()
-with _ending_after_sigterm(0.5):
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
-    if sys.argv[1] == "stuck":
-        ctypes.CDLL(None).read(empty, ctypes.create_string_buffer(1), 1)
-    while not heard:
-        pass
-print("ended by itself")
-"""
-
-
-@pytest.mark.parametrize(
-    ("how", "code", "out", "error"),
-    [("stuck", 143, "", "\nbatchsolve: terminated\n"), ("free", 0, "ended by itself\n", "")],
-)
-def test_sigterm_ends_a_process_that_ray_keeps_in_compiled_code(how, code, out, error):
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
+def test_sigterm_to_a_command_and_to_the_head_of_ray_ends_the_command(tmp_path):
+    """Ray itself would try for a minute to reach its head, and end the command with code 1."""
     pytest.importorskip("ray")
-    command = [sys.executable, "-c", STUCK_AFTER_SIGTERM, how]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (code, out, error)
+    run = tmp_path / "run"
+    command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
+    process = subprocess.Popen(
+        [*command, "--engine", "dlx", "--backend", "ray", "--jobs", "2"],
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not list(run.glob("solutions/*.parquet")):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.1)
+        (head,) = (
+            each.pid
+            for each in processes()
+            if each.session == process.pid and "gcs_server" in each.command
+        )
+        os.kill(head, signal.SIGTERM)
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
+    finally:
+        process.kill()
+    assert process.returncode == 143
+    assert "batchsolve: terminated; what is done is kept in" in process.communicate()[1]
+
+
+def test_a_worker_of_another_version_is_one_error(workers, monkeypatch):
+    monkeypatch.setattr(bs, "__version__", "0.0.9")
+    why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it$"
+    with pytest.raises(bs.InputError, match=why):
+        bs.count("queens:9", budget=100, engine="dlx", **workers)
 
 
 @pytest.mark.parametrize("asks", [False, True])
@@ -141,10 +154,3 @@ def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatc
     module = pytest.importorskip("batchsolve.workers.ray")
     module.ray.shutdown()  # also the one of this module, whose tests come before this
     check_no_cluster("ray", address, why, monkeypatch, tmp_path)
-
-
-def test_a_worker_of_another_version_is_one_error(workers, monkeypatch):
-    monkeypatch.setattr(bs, "__version__", "0.0.9")
-    why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it$"
-    with pytest.raises(bs.InputError, match=why):
-        bs.count("queens:9", budget=100, engine="dlx", **workers)
