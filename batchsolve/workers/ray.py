@@ -36,7 +36,7 @@ from batchsolve.workers.private import asks_for_a_token
 
 CONNECT_SECONDS = 5
 HEAD_SECONDS = 30  # for a lost head to answer; after 60 s Ray would end this process
-DEATHS_FORGIVEN = 1  # of workers, before Ray gives up their task
+DEATHS_FORGIVEN = 1  # of workers, before Ray gives up their task; see `_join`
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +106,10 @@ class RayWorkers(ClusterWorkers):
             if not self._is_ours:  # Ray removes ours at its shutdown
                 opened.callback(remove_placement_group, group)
             strategy = PlacementGroupSchedulingStrategy(group)
-        how = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": DEATHS_FORGIVEN}
+        # calls that are out when Ray ends with the run would be tried again, and Ray report errors
+        ends_with_us = self._is_ours and self._address is None
+        retries = 0 if ends_with_us else DEATHS_FORGIVEN
+        how = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": retries}
         self._do = ray.remote(**how)(_do)
 
     def _there(self) -> set[str]:
