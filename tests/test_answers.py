@@ -3,10 +3,13 @@
 ``scripts/record_answers.py`` writes the table, and says with ``--check`` which cases differ.
 """
 
+import os
+
 import pytest
 from answers import all_cases, table
 
 RECORDED = table.read()
+MANY = 100  # cases of an engine; with few examples, as in CI on the sanitized core, half of them
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +21,8 @@ def cases():
 @pytest.mark.parametrize("engine", dict.fromkeys(engine for engine, _ in RECORDED))
 def test_answers_are_as_recorded(engine, cases):
     mine = [case for case in cases if case.engine == engine]
+    if len(mine) > MANY and os.environ.get("HYPOTHESIS_PROFILE") == "few":
+        mine = mine[::2]
     different = list(table.differences(mine, RECORDED))
     if different:
         pytest.fail("\n".join(different), pytrace=False)

@@ -222,7 +222,7 @@ CASES = [
     *(((3, 3), 500, limit, limit, UNLIMITED) for limit in (1, 7)),
     pytest.param((3, 3), 120, 1000, 1000, UNLIMITED, marks=pytest.mark.large),
     *((shape, 200, 50, 50, 100_000) for shape in ((2, 2), (2, 3), (4, 4), (5, 5))),
-    pytest.param((3, 3), 20_000, 2, 1, UNLIMITED, marks=pytest.mark.large),
+    pytest.param((3, 3), 10_000, 2, 1, UNLIMITED, marks=pytest.mark.large),
     pytest.param((4, 4), 1000, 3, 1, UNLIMITED, marks=pytest.mark.large),
 ]
 

@@ -99,7 +99,7 @@ def words_of(command, folder):
     [
         ("solve", ".csv", signal.SIGKILL, (12, 20)),
         ("generate", ".parquet", signal.SIGINT, (12, 20)),
-        ("count", ".csv", signal.SIGKILL, (4, 6)),
+        ("count", ".csv", signal.SIGKILL, (6, 8)),
     ],
 )
 def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(
