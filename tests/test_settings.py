@@ -473,130 +473,99 @@ def test_each_keyword_changes_something_or_is_refused_by_name(function, outcome)
 # ---- commands -------------------------------------------------------------------------------
 
 COMMANDS = all_commands()
-OF_GRIDS = ("--alphabet", "--blank", "--box", "--column", "--regions", "--rule-columns", "--rules")
-WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | {
-    "--box": "1x4",
-    "--column": "third",
-    "--latency": "1",
-    "--number": "2",
-    "--output": "other.csv",
-    "--regions": "{home}/regions.txt",
-    "--scheduler": VALUES["address"],
-    "--seed": "3",
-    "--split-depth": "3",
-    "--symmetries": "structure",
-}
+OF_GRIDS = ("alphabet", "blank", "box", "column", "regions", "rule_columns", "rules")
+
+
+def words_of(line):
+    """Return the options of a command line, each with the word behind it."""
+    words = line.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | words_of(
+    "--box 1x4 --column third --latency 1 --number 2 --output other.csv --seed 3 --split-depth 3 "
+    "--regions {home}/regions.txt --symmetries structure --scheduler tcp://127.0.0.1:1"
+)
 """Words behind options, which suit most commands."""
 
-MADE_WORDS = {
-    "--alphabet": "1234",
-    "--box": "2x3",
-    "--cage-layout": "{home}/regions.txt",
-    "--cages": "2..3",
-    "--clues": "6",
-    "--columns": "quizzes,solutions",
-    "--constraints": "{home}/constraints.txt",
-    "--line-cells": "2",
-    "--lines": "thermo",
-    "--marks": "xv",
-    "--pattern": "{home}/pattern.txt",
-    "--rating": "1..2",
-    "--symmetry": "rotation",
-    "--unlike": "{home}/in.csv",
-}
+MADE_WORDS = (
+    "--alphabet 1234 --box 2x3 --cage-layout {home}/regions.txt --cages 2..3 --clues 6 --lines "
+    "thermo --columns quizzes,solutions --constraints {home}/constraints.txt --line-cells 2 "
+    "--marks xv --pattern {home}/pattern.txt --rating 1..2 --symmetry rotation "
+    "--unlike {home}/in.csv"
+)
 
 
-@dataclass
 class Line:
     """A command line, words of options beside `WORDS`, and what these need to have a meaning."""
 
-    line: str
-    words: dict = field(default_factory=dict)
-    beside: dict = field(default_factory=dict)
+    def __init__(self, line, words="", **beside):
+        self.line, self.words, self.beside = line, WORDS | words_of(words), beside
 
 
 ONE = "{home}/in.csv#2"
 LINES = {
-    "solve": Line(
-        "{home}/in.csv -o out.csv",
-        {"--node-limit": "1"},
-        dict.fromkeys(["--engine", "--branch"], "--json"),
-    ),
+    "solve": Line("{home}/in.csv -o out.csv", "--node-limit 1", engine="--json", branch="--json"),
     "audit": Line("{home}/in.csv {home}/in.csv"),
     "partition": Line(
         "{home}/repeated.csv -o parts",
-        {"--parts": "a=0.5,b=0.5", "--by": "other", "--bins": "5", "--output": "others"},
-        {"--bins": "--by rules --json"},
+        "--parts a=0.5,b=0.5 --by other --bins 5 --output others",
+        bins="--by rules --json",
     ),
-    "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
+    "dedupe": Line("{home}/repeated.csv -o out.csv", "--against {home}/in.csv"),
     "generate": Line(
         "-n 3 --seed 7 --box 2x2 -o out.csv",
         MADE_WORDS,
-        {
-            "--alphabet": "--alphabet ABCD",
-            "--minimal": "--clues 6..8",
-            "--node-limit": "--rules x",
-            "--weights": "--minimal",
-        },
+        alphabet="--alphabet ABCD",
+        minimal="--clues 6..8",
+        node_limit="--rules x",
+        weights="--minimal",
     ),
-    "rate": Line("{home}/rated.csv -o out.csv", {"--rule-columns": "cages"}),
+    "rate": Line("{home}/rated.csv -o out.csv", "--rule-columns cages"),
     "augment": Line(
         "{home}/in.csv --rule-columns none -o out.csv",
-        {"--rule-columns": "cages,sums"},
-        {"--stop-on-invalid": "--blank x"},
+        "--rule-columns cages,sums",
+        stop_on_invalid="--blank x",
     ),
     "evaluate": Line(
         "{home}/predicted.csv",
-        {
-            "--bins": "1,2",
-            "--by": "other",
-            "--html": "out.html",
-            "--plot": "out.svg",
-            "--rows": "rows.csv",
-            "--prediction": "guess",
-            "--truth": "third",
-        },
-        {"--bins": "--by other"} | dict.fromkeys(OF_GRIDS, "--json --truth none"),
+        "--bins 1,2 --by other --html out.html --plot out.svg --rows rows.csv --prediction guess "
+        "--truth third",
+        bins="--by other",
+        **dict.fromkeys(OF_GRIDS, "--json --truth none"),
     ),
     "count": Line(
         ONE,
-        {
-            "--by": "options",
-            "--graph": "graph.zdd",
-            "--memo-size": "1",
-            "--project": "r1c1*",
-            "--run": "run",
-            "--stacks": "{home}/parts/0000.jsonl",
-        },
-        {"--memo-size": "--memo", "--resume": "--run run", "--graph": "--memo"},
+        "--by options --graph graph.zdd --memo-size 1 --project r1c1* --run run "
+        "--stacks {home}/parts/0000.jsonl",
+        memo_size="--memo",
+        graph="--memo",
+        resume="--run run",
     ),
-    "enumerate": Line(ONE + " -o run", {"--best": "1", "--stacks": "{home}/parts/0000.jsonl"}),
-    "export": Line("{home}/run -o out.csv", {"--output": "out.jsonl"}),
+    "enumerate": Line(f"{ONE} -o run", "--best 1 --stacks {home}/parts/0000.jsonl"),
+    "export": Line("{home}/run -o out.csv", "--output out.jsonl"),
     "runs": Line("{home}/run"),
     "graph": Line(
         ONE + " {home}/graph.zdd",
-        {"--with": "63", "--without": "63", "--sample": "2", "--output": "out.zdd"},
-        {"--seed": "--sample 24", "--distinct": "--sample 24"},
+        "--with 63 --without 63 --sample 2 --output out.zdd",
+        **dict.fromkeys(["seed", "distinct"], "--sample 24"),
     ),
-    "sample": Line(ONE + " -n 24", {"--memory": "0"}),
+    "sample": Line(f"{ONE} -n 24", "--memory 0"),
     "show": Line(ONE),
     "draw": Line(
-        ONE + " -o out.svg",
-        {"--found": "{home}/run", "--format": "html", "--node-limit": "1", "--output": "x.html"},
+        f"{ONE} -o out.svg", "--found {home}/run --format html --node-limit 1 --output x.html"
     ),
-    "convert": Line(ONE + " -o out.dlx", {"--output": "out.json"}),
-    "estimate": Line("queens:12 --probes 50", {"--engine": "dlx:first", "--probes": "20"}),
+    "convert": Line(f"{ONE} -o out.dlx", "--output out.json"),
+    "estimate": Line("queens:12 --probes 50", "--engine dlx:first --probes 20"),
     "engines": Line(""),
-    "split": Line(
-        "queens:6 --depth 2 -o parts", {"--depth": "3", "--engine": "lanes", "--files": "1"}
-    ),
+    "split": Line("queens:6 --depth 2 -o parts", "--depth 3 --engine lanes --files 1"),
     "merge": Line("{home}/0000.json"),
     "scale": Line(
-        ONE + " -o scaling --jobs 1 --repeat 1",
-        {"--by": "other", "--forecast-workers": "64", "--repeat": "2", "--weak": "2"},
-        {"--by": "--weak 2"},
+        f"{ONE} -o scaling --jobs 1 --repeat 1",
+        "--by other --forecast-workers 64 --repeat 2 --weak 2",
+        by="--weak 2",
     ),
-    "report": Line("{home}/scaling", {"--forecast-workers": "64"}),
+    "report": Line("{home}/scaling", "--forecast-workers 64"),
 }
 
 
@@ -669,8 +638,8 @@ def test_each_option_changes_something_or_is_refused_by_name(command, printed):
         name = max(option.opts, key=len)
         if not isinstance(option, click.Option) or option.name == "help":
             continue
-        line = f"{command} {case.line} {case.beside.get(name, '')}".split()
-        words = [] if option.is_flag else [(WORDS | case.words)[name]]
+        line = f"{command} {case.line} {case.beside.get(option.name, '')}".split()
+        words = [] if option.is_flag else [case.words[name]]
         how = {"after_interrupt": name == "--resume"}
         key = (*line, name == "--resume")
         if key not in done:
