@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import suppress
 from dataclasses import fields
+from textwrap import indent
 
 import pyarrow as pa
 import pytest
@@ -69,16 +70,13 @@ def test_every_option_stands_once_under_a_heading(command):
     assert max(map(len, text.splitlines())) <= 80
     sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", text, re.M))
     assert list(sections) == [heading for heading in HEADINGS if heading in sections]
-    of_one_problem = ("count", "enumerate", "split", "estimate", "show", "convert", "scale")
-    assert (
-        command not in (*of_one_problem, "report") or "--alphabet" in sections["Notation of grids"]
-    )
+    of_grids = ["count", "enumerate", "split", "estimate", "show", "convert", "scale", "report"]
+    assert command not in of_grids or "--alphabet" in sections["Notation of grids"]
     rows = re.findall(r"^  (\S.*?)(?:  |$)", "".join(sections.values()), re.M)
     shown = [word.strip(",") for row in rows for word in row.split() if word.startswith("-")]
     options = [each for each in COMMANDS[command].params if each.param_type_name == "option"]
-    assert sorted(shown) == sorted(
-        ["-h", "--help", *(flag for each in options for flag in each.opts)]
-    )
+    flags = [flag for each in options for flag in each.opts]
+    assert sorted(shown) == sorted(["-h", "--help", *flags])
 
 
 def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
@@ -120,8 +118,8 @@ def test_shells_can_complete_commands(shell, word):
     shows = python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_source")
     assert word in shows.stdout
     typed = {"COMP_WORDS": "batchsolve enum", "COMP_CWORD": "1"}
-    done = python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed)
-    assert done.stdout.split() == ["plain,enumerate"]
+    done = python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_complete", **typed)
+    assert re.split("[,\n]", done.stdout)[:2] == ["plain", "enumerate"]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +146,7 @@ def test_rows_have_other_defaults_and_no_time_limit():
     assert (options["limit"].default, options["split_depth"].default) == (2, 0)
 
 
+GRID = "1.....2..3.....4"
 COUNT = ("count", "queens:4")
 ENUMERATE = ("enumerate", "queens:4", "--output", "-")
 ROWS = ("solve", "puzzles.csv")
@@ -205,28 +204,23 @@ def batchsolve(*words, flags=(), **how):
 MAIN = "from batchsolve.__main__ import main; main()"
 
 
+def main_and_then(code):
+    """Return a script that runs a command, and then some lines, however the command has ended."""
+    return f"try:\n    {MAIN}\nfinally:\n{indent(code, '    ')}"
+
+
 @pytest.mark.parametrize(
     ("words", "modules", "printed"),
     [
         ("--help", {"numpy", "pyarrow", "joblib", "tqdm"}, "Usage: batchsolve"),
         ("solve --help", {"numpy", "pyarrow", "joblib", "tqdm"}, "Usage: batchsolve solve"),
-        (
-            "count queens:6",
-            {"pyarrow", "joblib", "tqdm", "numpy.ma", "batchsolve.tables.corpus"},
-            "4\n",
-        ),
+        ("count queens:6", {"pyarrow", "joblib", "tqdm", "numpy.ma", "batchsolve.tables"}, "4\n"),
         ("count queens:10 --engine dlx --jobs 2", {"joblib"}, "724\n"),
     ],
 )
 def test_a_command_imports_nothing_heavy_that_it_does_not_need(words, modules, printed):
-    script = f"""
-import sys
-try:
-    {MAIN}
-finally:
-    assert not {modules} & sys.modules.keys(), {modules} & sys.modules.keys()
-"""
-    result = python(script, *words.split())
+    script = f"import sys\nloaded = {modules} & sys.modules.keys()\nassert not loaded, loaded"
+    result = python(main_and_then(script), *words.split())
     assert (result.returncode, result.stdout.startswith(printed)) == (0, True), result.stderr
 
 
@@ -243,14 +237,7 @@ def test_commands_do_without_pandas(tmp_path):
 @pytest.mark.parametrize("named", [None, "mimalloc"])
 def test_arrow_takes_its_memory_from_the_c_library_unless_told_otherwise(named, monkeypatch):
     monkeypatch.delenv("ARROW_DEFAULT_MEMORY_POOL", raising=False)
-    script = f"""
-import sys
-try:
-    {MAIN}
-finally:
-    import pyarrow
-    print(pyarrow.default_memory_pool().backend_name)
-"""
+    script = main_and_then("import pyarrow\nprint(pyarrow.default_memory_pool().backend_name)")
     environment = {"ARROW_DEFAULT_MEMORY_POOL": named} if named else {}
     result = python(script, "count", "queens:4", "--engine", "dlx", **environment)
     assert result.returncode == 0, result.stderr
@@ -301,17 +288,13 @@ def test_a_time_limit_holds_while_a_problem_is_read():
 def test_what_dask_logs_is_not_printed():
     """Dask logs lost workers, perhaps after the command has ended."""
     pytest.importorskip("distributed")
-    script = f"""
-import logging
-try:
-    {MAIN}
-finally:
-    import distributed
-    logging.getLogger("asyncio").error("future exception was never retrieved")
-    logging.getLogger("tornado.application").error("exception in callback")
-    logging.getLogger("distributed.client").warning("Couldn't gather 1 keys, rescheduling")
+    script = """
+import logging, distributed
+logging.getLogger("asyncio").error("future exception was never retrieved")
+logging.getLogger("tornado.application").error("exception in callback")
+logging.getLogger("distributed.client").warning("Couldn't gather 1 keys, rescheduling")
 """
-    result = python(script, "engines", "--json")
+    result = python(main_and_then(script), "engines", "--json")
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -329,15 +312,9 @@ atexit.register(print, "Python ends")
 
 
 def test_main_leaves_an_ignored_interrupt_ignored():
-    script = f"""
-import signal
-signal.signal(signal.SIGINT, signal.SIG_IGN)
-try:
-    {MAIN}
-finally:
-    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-"""
-    assert python(script, "--version").returncode == 0
+    ignore = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    check = main_and_then("assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN")
+    assert python(ignore + check, "--version").returncode == 0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -350,28 +327,30 @@ def test_help_that_cannot_be_printed_is_one_message(arguments):
     assert (done.returncode, done.stderr) == (2, why)
 
 
-def with_closed(number, *arguments, cwd=None):
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Go to a folder with a file of some grids."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text(f"{GRID}\n" * 20)
+    return tmp_path
+
+
+def with_closed(number, *arguments):
     """Run a command with one of its standard streams closed."""
     run = [sys.executable, "-m", "batchsolve", *arguments]
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
     return subprocess.run(
         ["sh", "-c", f'exec "$@" {number}>&-', "sh", *run],
-        **{"capture_output": True, "text": True, "env": environment, "cwd": cwd, "check": False},
+        **{"capture_output": True, "text": True, "env": environment, "check": False},
     )
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["solve", "in.txt"],
-        ["solve", "in.txt", "-o", "out.csv", "--json"],
-        ["enumerate", "queens:6", "-o", "-"],
-        ["solve", "--help"],
-    ],
+    "words",
+    ["solve in.txt", "solve in.txt -o x.csv --json", "enumerate queens:6 -o -", "solve --help"],
 )
-def test_closed_standard_output_is_one_message(arguments, tmp_path):
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
-    done = with_closed(1, *arguments, cwd=tmp_path)
+def test_closed_standard_output_is_one_message(words, folder):
+    done = with_closed(1, *words.split())
     *_, last = done.stderr.splitlines()
     assert last == "batchsolve: standard output: cannot be written: Bad file descriptor"
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
@@ -386,11 +365,10 @@ def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message(c
     assert (done.returncode, done.stderr) == (2, "")
 
 
-def test_work_is_done_with_standard_error_closed(tmp_path):
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n" * 20)
-    done = with_closed(2, "solve", "in.txt", "-o", "out.csv", "--backend", "loky", cwd=tmp_path)
+def test_work_is_done_with_standard_error_closed(folder):
+    done = with_closed(2, "solve", "in.txt", "-o", "out.csv", "--backend", "loky")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len((tmp_path / "out.csv").read_text().splitlines()) == 21
+    assert len((folder / "out.csv").read_text().splitlines()) == 21
     assert with_closed(2, "count", "queens:6").stdout == "4\n"
     assert with_closed(2, "solve", "nothing.csv").returncode == 2
 
@@ -420,18 +398,17 @@ def test_memory_that_runs_out_is_one_message(monkeypatch, error):
     assert result.stderr == "batchsolve: out of memory; give fewer --jobs, or more memory\n"
 
 
-def test_memory_that_runs_out_in_a_worker_is_one_message_too(tmp_path, monkeypatch):
+@pytest.mark.usefixtures("folder")
+def test_memory_that_runs_out_in_a_worker_is_one_message_too(monkeypatch):
     def fail(*_):
         raise pa.ArrowMemoryError("malloc of size 75497472 failed")
 
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
     monkeypatch.setattr("batchsolve.runs.outputs._encoded", fail)
-    out = tmp_path / "out.csv"
-    result = invoke("solve", tmp_path / "in.txt", "-o", out)
+    result = invoke("solve", "in.txt", "-o", "out.csv")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines() == [
         "batchsolve: out of memory; give fewer --jobs, or more memory",
-        f"batchsolve: the rows done are kept in {out}.partial; go on with --resume",
+        "batchsolve: the rows done are kept in out.csv.partial; go on with --resume",
     ]
 
 
@@ -454,31 +431,27 @@ EVIL = "n\na\x1b]0;b\x07\x9b2J\u202e"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"),
+    "arguments",
     [
-        (["count", EVIL], 2),
-        (["count", f"{EVIL}.dlx"], 2),
-        (["solve", f"{EVIL}.csv"], 2),
-        (["show", f"{EVIL}.csv", EVIL], 2),
-        ([EVIL], 2),
-        (["runs", EVIL], 2),
-        (["dedupe", "in.txt", "-o", f"{EVIL}/out.csv"], 2),
+        ["count", EVIL],
+        ["count", f"{EVIL}.dlx"],
+        ["solve", f"{EVIL}.csv"],
+        ["show", f"{EVIL}.csv", EVIL],
+        [EVIL],
+        ["runs", EVIL],
+        ["dedupe", "in.txt", "-o", f"{EVIL}/out.csv"],
     ],
 )
-def test_control_characters_of_names_do_not_reach_the_terminal(
-    arguments, code, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / f"{EVIL}.dlx").write_text(f"a b\n{EVIL}\n")
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+def test_control_characters_of_names_do_not_reach_the_terminal(arguments, folder):
+    (folder / f"{EVIL}.dlx").write_text(f"a b\n{EVIL}\n")
     done = invoke(*arguments)
-    assert (done.exit_code, "n\\na\\x1b]0;b\\x07\\x9b2J\\u202e" in done.output) == (code, True)
+    assert (done.exit_code, "n\\na\\x1b]0;b\\x07\\x9b2J\\u202e" in done.output) == (2, True)
     assert not set(done.output) & set(EVIL[3:]) - set("]0;b2J")
 
 
 def test_a_drawing_is_escaped_on_a_terminal_only(tmp_path):
     pty = pytest.importorskip("pty")
-    (tmp_path / "\x9b.txt").write_text("1.....2..3.....4\n")
+    (tmp_path / "\x9b.txt").write_text(GRID)
     command = [sys.executable, "-m", "batchsolve", "draw", "\x9b.txt", "-o", "-"]
     piped = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout
     ours, theirs = pty.openpty()
@@ -493,38 +466,28 @@ def test_a_drawing_is_escaped_on_a_terminal_only(tmp_path):
     assert ("\x9b".encode() in piped, "\x9b".encode() in shown) == (True, False)
 
 
-GRID = "1.....2..3.....4"
-OUTPUTS = {
-    "solve": "solve {grids} -o {out}.csv",
-    "dedupe": "dedupe {grids} -o {out}.csv",
-    "sample": "sample queens:6 -o {out}.jsonl",
-    "draw": "draw queens:6 -o {out}.svg",
-    "graph": "count queens:6 --memo --graph {out}.zdd",
-}
-
-
-@pytest.mark.parametrize("command", OUTPUTS)
-def test_outputs_follow_links_and_spare_what_is_no_file(command, tmp_path):
-    (tmp_path / "grids.txt").write_text("1.....2..3.....4\n")
-
-    def run(out):
-        words = OUTPUTS[command].format(grids=tmp_path / "grids.txt", out=out).split()
-        return words[-1], lambda: invoke(*words)
-
-    pipe, write = run(tmp_path / "pipe")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "solve in.txt -o out.csv",
+        "dedupe in.txt -o out.csv",
+        "sample queens:6 -o out.jsonl",
+        "draw queens:6 -o out.svg",
+        "count queens:6 --memo --graph out.zdd",
+    ],
+)
+def test_outputs_follow_links_and_spare_what_is_no_file(words, folder):
+    *words, out = words.split()
+    pipe, link, target = (folder / f"{name}-{out}" for name in ("pipe", "link", "target"))
     os.mkfifo(pipe)
-    result = write()
-    assert result.exit_code == 2
-    assert "is a device or a pipe, not a file" in " ".join(result.stderr.split())
+    assert "is a device or a pipe, not a file" in refused(*words, pipe)
     assert stat.S_ISFIFO(os.stat(pipe).st_mode)
-    link, write = run(tmp_path / "link")
-    target = tmp_path / f"target{os.path.splitext(link)[1]}"
     target.write_text("before")
     os.symlink(target, link)
-    assert write().exit_code == 0
+    assert invoke(*words, link).exit_code == 0
     assert os.path.islink(link)
     assert target.read_text() != "before"
-    assert not list(tmp_path.glob("*.partial*"))
+    assert not list(folder.glob("*.partial*"))
 
 
 PREDICTED = f"puzzle,prediction\n{GRID},1243342143122134\n"
@@ -601,17 +564,12 @@ def test_commands_work_without_docstrings():
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes by their environment")
-@pytest.mark.parametrize(
-    "command",
-    ["solve {grids} -o {out}", "count queens:8 --json --backend loky --jobs 2"],
-)
-def test_a_command_leaves_no_process_behind(command, tmp_path):
+@pytest.mark.parametrize("words", ["solve in.txt -o out.csv", "count queens:8 --backend loky -j 2"])
+def test_a_command_leaves_no_process_behind(words, folder):
     """Also none in a session of its own; the environment tells whose it is."""
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
-    words = command.format(grids=tmp_path / "in.txt", out=tmp_path / "out.csv").split()
-    batchsolve(*words, env={**os.environ, "OF_TEST": str(tmp_path)}, check=True)
+    batchsolve(*words.split(), env={**os.environ, "OF_TEST": str(folder)}, check=True)
     until = time.monotonic() + 10  # helpers of Python end once their pipe is closed
-    while (left := processes_with(f"OF_TEST={tmp_path}")) and time.monotonic() < until:
+    while (left := processes_with(f"OF_TEST={folder}")) and time.monotonic() < until:
         time.sleep(0.02)
     assert left == []
 
