@@ -19,8 +19,21 @@ from batchsolve.problems.stacks import Stacks
 # names that are prefixes of others, need escapes, are not ASCII, or are empty; the last two
 # are in the order of UTF-8, which differs from that of UTF-16
 NAMES = [
-    *("", "a", "a ", "a b", "ab", "b", '"', "\\", "\n\t", "\0", "a\0", "é", "日本"),
-    *("\uffee", "🧩"),
+    "",
+    "a",
+    "a ",
+    "a b",
+    "ab",
+    "b",
+    '"',
+    "\\",
+    "\n\t",
+    "\0",
+    "a\0",
+    "é",
+    "日本",
+    "\uffee",
+    "🧩",
 ]
 
 
@@ -168,9 +181,8 @@ def test_covers_beyond_a_column_of_arrow_are_refused(monkeypatch, problem, cover
 
 def test_renderers_of_problems_that_differ_in_names_share_none():
     def renderer(name, color="red"):
-        return CoverRenderer(
-            ExactCover([0, 2], [0, 1], 2, 1, ["x", name], None, [0, 1], color_names=[color])
-        )
+        names = {"item_names": ["x", name], "color_names": [color]}
+        return CoverRenderer(ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], **names))
 
     covers = Stacks.from_lists([[0]])
     for one, line in (

@@ -75,10 +75,7 @@ def test_others_need_a_box(kind):
     assert solved(rules, box=(2, 2))["n_solutions"] == count
 
 
-@pytest.mark.parametrize(
-    "solution",
-    ["ABCDCDABBADCDCBA", " ".join(SOLUTION), list(SOLUTION)],
-)
+@pytest.mark.parametrize("solution", ["ABCDCDABBADCDCBA", " ".join(SOLUTION), list(SOLUTION)])
 def test_the_alphabet_is_that_of_the_solutions(solution):
     found = solved({**CAGES, "solution": solution})
     text = solution if isinstance(solution, str) else " ".join(map(str, solution))

@@ -90,9 +90,7 @@ def test_an_array_of_numpy(read, tmp_path, shape, kind):
         (16, 300, "row 1, column 3: '300' is not a number from 1 to 16"),
     ],
 )
-def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(
-    n, wrong, said, tmp_path
-):
+def test_minus_one_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(n, wrong, said, tmp_path):
     grids = np.full((3, n * n), -1)
     grids[:, 1] = n
     grids[1, 2] = wrong
@@ -105,9 +103,16 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
     assert batch.faults[1].startswith(said)
 
 
-def test_fields_of_later_objects_of_an_array_are_no_puzzles(tmp_path):
-    (tmp_path / "in.json").write_text('[{"puzzle": "1"}, {"other": 1}]')
-    with pytest.raises(bs.InputError, match="column 'puzzle' holds no grids"):
+NO_GRIDS = {
+    '[{"puzzle": "1"}, {"other": 1}]': "no grids",
+    '[[{"r": 1, "c": 2, "v": 3}]]': "lists of objects",
+}
+
+
+@pytest.mark.parametrize("text", NO_GRIDS)
+def test_arrays_of_json_without_grids_are_refused(text, tmp_path):
+    (tmp_path / "in.json").write_text(text)
+    with pytest.raises(bs.InputError, match=f"column 'puzzle' holds {NO_GRIDS[text]}"):
         bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
 
 
@@ -147,20 +152,14 @@ def test_arrays_of_no_use_are_one_error_that_names_them(name, content, why, tmp_
         bs.solve_file(tmp_path / name, tmp_path / "out.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("in.jsonl", '{"puzzle": "\\ud800"}'),
-        ("in.jsonl", '{"puzzle": "1.....2..3.....4", "\\udfff": 1}\n'),
-    ],
-)
-def test_half_of_a_surrogate_pair_is_one_error(name, content, tmp_path):
-    (tmp_path / name).write_text(content)
-    said = rf"^{tmp_path}/{name}: .*\(half of a surrogate pair\)"
-    with pytest.raises(bs.InputError, match=said):
-        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
-    with pytest.raises(bs.InputError, match=said):
-        bs.read_problem(f"{tmp_path / name}#1")
+@pytest.mark.parametrize("line", [r'{"puzzle": "\ud800"}', r'{"puzzle": "1...", "\udfff": 1}'])
+def test_half_of_a_surrogate_pair_is_one_error(line, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(line)
+    calls = (lambda: bs.solve_file(path, tmp_path / "x.csv"), lambda: bs.read_problem(f"{path}#1"))
+    for call in calls:
+        with pytest.raises(bs.InputError, match=rf"^{path}: .*\(half of a surrogate pair\)"):
+            call()
 
 
 def test_half_of_a_surrogate_pair_in_a_problem_is_the_fault_of_its_row(tmp_path):

@@ -109,10 +109,7 @@ def test_pictures_are_read_back(data):
 
 def test_picture_of_a_file_is_a_file(save):
     reading = read_problem(save("grid.txt", NINE.replace(".", "0")))
-    assert picture(reading).splitlines()[:2] == [
-        "+-------+-------+-------+",
-        "| 5 3 . | . 7 . | . . . |",
-    ]
+    assert picture(reading).startswith("+-------+-------+-------+\n| 5 3 . | . 7 . | . . . |\n")
     again = read_problem(save("drawing.txt", picture(reading)))
     assert again.stack.tolist() == reading.stack.tolist()
     with pytest.raises(InputError, match="queens:4: only grids have a picture"):
@@ -512,11 +509,7 @@ BAD_FILES = [
     ("a.ec", "p cnf 3 4\ns 1\n", "line 1: expected the header, 'p ec n_items'"),
     ("a.ec", "p ec x\ns 1\n", "line 1: 'x' is not a whole number"),
     ("a.ec", "p ec 99999999999\n", "99999999999 items; 0 to 10,000,000 are possible"),
-    (
-        "a.ec",
-        "c\np ec 3\ns 1 4\n",
-        "line 3: the option names the unknown item '4'; the items are: ",
-    ),
+    ("a.ec", "c\np ec 3\ns 1 4\n", "line 3: the option names the unknown item '4'; the items are"),
     ("a.ec", "p ec 3\ns 0\n", "line 2: the option names the unknown item '0'"),
     ("a.ec", "p ec 3\ns 1 1\n", "line 2: the option names item '1' twice"),
     ("a.ec", "p ec 3\ns 1 b\n", "line 2: 'b' is not a whole number"),
@@ -541,11 +534,7 @@ BAD_FILES = [
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
     ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects .* not 3"),
     ("a.json", '{"options": [["a"]], "colors": [[1]]}', r"list of objects .*, not \[\[1\]\]"),
-    (
-        "a.json",
-        '{"options": [["a"]], "colors": [{"a": []}]}',
-        "colours of option 0 must hold names",
-    ),
+    ("a.json", '{"options": [["a"]], "colors": [{"a": []}]}', "rs of option 0 must hold names"),
     ("a.json", '{"options": [["a"]], "colors": [{"b": 1}]}', "0 gives the item 'b' a colour, but"),
     ("a.json", '{"options": [["a"]], "colors": [{"a": 1}]}', "the primary item a a colour"),
     ("a.dlx", "a\na |\n", r"line 2: '\|' is not a cost; write it as \|\$25"),
@@ -577,6 +566,7 @@ BAD_FILES = [
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.txt", b"PK\3\4 broken", "cannot be read as a zip archive"),
+    ("a.txt", "%PDF\nORC", "no grid"),
 ]
 
 
@@ -726,9 +716,8 @@ texts = st.lists(pieces, max_size=40).map("".join).map(str.encode)
 suffixes = st.sampled_from([".ec", ".dlx", ".json", ".npz", ".txt", ".csv", ".sdk", ""])
 
 
-files = st.tuples(texts, st.sampled_from(["", "#1"])) | st.tuples(
-    st.binary(max_size=40), st.just("")
-)
+rows = st.sampled_from(["", "#1"])
+files = st.tuples(texts, rows) | st.tuples(st.binary(max_size=40), st.just(""))
 
 
 @given(file=files, suffix=suffixes)

@@ -19,7 +19,7 @@ from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_
 from batchsolve.problems.sudoku import Variant
 from batchsolve.tables.rule_columns import COLUMNS, _numbered_regions
 
-BLANK = "." * 16
+BLANK, JIGSAW = "." * 16, "AAABACBBCCBDCDDD"
 PLAIN = plain(2, 2)
 # a solved grid and cages drawn at random; that it is the only one is checked here
 KILLER = {
@@ -79,6 +79,10 @@ def test_random_rows(seeds, engine):
             agree(found, grids)
 
 
+def with_pairs(*pairs):
+    return rules_with(pairs=pairs)
+
+
 def rules_with(**fields):
     return PLAIN + Rules(4, PLAIN.places, fields.pop("houses", ()), **fields)
 
@@ -89,25 +93,19 @@ WRITTEN = {
     ".Shape~4x4~4.Cage~0~R1C1~R2C1~R3C2": rules_with(groups=((0, 4, 9),)),
     ".Shape~4x4.Sum~3~R1C1~R1C2": rules_with(cages=(Cage((0, 1), 3),)),
     ".Shape~4x4.AllDifferent~R1C1~R2C3~R3C1": rules_with(groups=((0, 6, 8),)),
-    ".Shape~4x4.Thermo~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "less"), (1, 5, "less"))),
-    ".Shape~4x4.Whisper~2~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "gap2"), (1, 5, "gap2"))),
+    ".Shape~4x4.Thermo~R1C1~R1C2~R2C2": with_pairs((0, 1, "less"), (1, 5, "less")),
+    ".Shape~4x4.Whisper~2~R1C1~R1C2~R2C2": with_pairs((0, 1, "gap2"), (1, 5, "gap2")),
     ".Shape~4x4.Renban~R1C1~R1C2~R2C2": rules_with(
         groups=((0, 1, 5),), pairs=((0, 1, "within3"), (1, 5, "within3"), (0, 5, "within3"))
     ),
-    ".Shape~4x4.Palindrome~R1C2~R2C2~R3C3~R4C1": rules_with(
-        pairs=((1, 12, "equal"), (5, 10, "equal"))
-    ),
-    ".Shape~4x4.WhiteDot~R1C1~R1C2.V~R4C4~R3C4": rules_with(
-        pairs=((0, 1, "consecutive"), (11, 15, "v"))
-    ),
-    ".Shape~4x4.BlackDot~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "double"), (1, 5, "double"))),
-    ".Shape~4x4.GreaterThan~R1C2~R1C1~R2C2": rules_with(pairs=((0, 1, "less"), (5, 1, "less"))),
+    ".Shape~4x4.Palindrome~R1C2~R2C2~R3C3~R4C1": with_pairs((1, 12, "equal"), (5, 10, "equal")),
+    ".Shape~4x4.WhiteDot~R1C1~R1C2.V~R4C4~R3C4": with_pairs((0, 1, "consecutive"), (11, 15, "v")),
+    ".Shape~4x4.BlackDot~R1C1~R1C2~R2C2": with_pairs((0, 1, "double"), (1, 5, "double")),
+    ".Shape~4x4.GreaterThan~R1C2~R1C1~R2C2": with_pairs((0, 1, "less"), (5, 1, "less")),
     ".Shape~4x4.Diagonal~1.Diagonal~-1": PLAIN + named("x", 2, 2),
     ".Shape~4x4.AntiKnight.AntiKing": PLAIN + named("antiknight+antiking", 2, 2),
     ".Shape~4x4.DisjointSets.AntiConsecutive": PLAIN + named("disjoint+nonconsecutive", 2, 2),
-    ".Shape~4x4.Jigsaw~AAABACBBCCBDCDDD.NoBoxes": Rules.square(
-        4, regions_of("AAABACBBCCBDCDDD", 4)
-    ),
+    f".Shape~4x4.Jigsaw~{JIGSAW}.NoBoxes": Rules.square(4, regions_of(JIGSAW, 4)),
     ".Shape~4x4.NoBoxes.~R1C1_1~R2C2_1~R3C3_1~R1C2_2~R2C1_2": Rules.square(4, ())
     + Rules(4, PLAIN.places, (), marks=((0, 1), (5, 1), (10, 1), (1, 2), (4, 2))),
     '{"size": 4, "grid": GRID, "antiknight": true}': PLAIN + named("antiknight", 2, 2),
@@ -148,7 +146,7 @@ def near(n):
 )
 def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
     others = [(a, b, hidden) for a, b in near(4) if (a, b) != (0, 1)]
-    rules = rules_with(pairs=((0, 1, shown), *others))
+    rules = with_pairs((0, 1, shown), *others)
     given = table(pairs=[pairs, ""], constraints=["", f".Shape~4x4{constraints}"])
     for answer in solved(given, limit=300):
         agree(answer, all_of(rules))
@@ -354,16 +352,14 @@ def test_named_rules_of_other_formats():
 
 
 def test_a_wrong_rule_beside_regions_is_named_once():
-    regions = ["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"]
-    messages = [row["message"] for row in solved(table(regions=regions, rules=["foo"] * 2))]
-    assert [message.partition(";")[0] for message in messages] == [
-        "column 'rules': unknown rule 'foo'"
-    ] * 2
+    given = table(regions=["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"], rules=["foo"] * 2)
+    why = [row["message"].partition(";")[0] for row in solved(given)]
+    assert why == ["column 'rules': unknown rule 'foo'"] * 2
 
 
 def test_regions_with_cages():
-    regions, rules = "AAABACBBCCBDCDDD", Rules.square(4, regions_of("AAABACBBCCBDCDDD", 4))
-    given = table(regions=[regions, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
+    rules = Rules.square(4, regions_of(JIGSAW, 4))
+    given = table(regions=[JIGSAW, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
     cages = Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),))
     for answer, base in zip(solved(given, limit=600), (rules, PLAIN), strict=True):
         agree(answer, all_of(base + cages))

@@ -241,9 +241,8 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions)
         slow = Portions(content[begin:], portions)
         by_and_by = pieces(Stream(slow, begin, has_more=slow.has_more))
     for found in (of_file, of_stream, by_and_by):
-        assert [p for p in found if isinstance(p, str)] == [
-            p for p in of_file if isinstance(p, str)
-        ]
+        errors, of_the_file = ([p for p in each if isinstance(p, str)] for each in (found, of_file))
+        assert errors == of_the_file
         whole = b"".join(piece[0] for piece in found if isinstance(piece, tuple))
         assert content[begin:].startswith(whole)
         assert len(whole) == len(content) - begin or isinstance(found[-1], str)
@@ -352,9 +351,7 @@ def by_and_by(monkeypatch):
         (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
     ],
 )
-def test_an_input_that_comes_by_and_by_is_waited_for_until_it_tells(
-    by_and_by, texts, columns, n_rows
-):
+def test_an_input_that_comes_by_and_by_is_waited_for(by_and_by, texts, columns, n_rows):
     by_and_by(*texts)
     corpus = Corpus(["-"])
     assert corpus.columns == columns
@@ -383,13 +380,10 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
 
 
 NOISE = "".join(f"{P},{k:020}\n" for k in np.random.default_rng(1).integers(1 << 60, size=1000))
+CUT_OFF = gzip.compress(f"puzzle,id\n{NOISE}".encode())[:-1000]
 FINE = [json.dumps({"puzzle": P, "x": 1})] * 40
 DAMAGED = {  # the content of a file, the rows that are read before an error, and the error
-    "cut off.csv.gz": (
-        gzip.compress(f"puzzle,id\n{NOISE}".encode())[:-1000],
-        range(501, 1000),
-        "runcated",
-    ),
+    "cut off.csv.gz": (CUT_OFF, range(501, 1000), "runcated"),
     "a mark.csv": (f'puzzle,id\n{NOISE}{P},"never closed\n{NOISE}', [1000], "never closed in the"),
     "no UTF-8.txt": (
         f"{P}\n".encode() * 40 + b"caf\xe9\n",
@@ -526,9 +520,10 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     assert header_for("x.jsonl", SCHEMA) == b""
 
 
-@given(
-    st.lists(st.none() | st.lists(st.none() | values, max_size=3), max_size=6), st.integers(0, 6)
-)
+lists_of_texts = st.lists(st.none() | st.lists(st.none() | values, max_size=3), max_size=6)
+
+
+@given(lists_of_texts, st.integers(0, 6))
 def test_lists_of_texts_are_written_as_json(lists, begin):
     column = pa.array(lists, pa.list_(pa.string()))
     table = pa.table({"names": column, "n": range(len(lists))}).slice(begin)
