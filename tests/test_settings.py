@@ -57,13 +57,10 @@ REPEATED = pa.table(
         "rules": ["", "", "", "", "x", "", ""],
     }
 )
-RATED = pa.table(
-    {"puzzle": [NINE, UNIQUE, "." * 81, "1" * 81], "other": [NINE_SOLVED, NINE, NINE, NINE]}
-)
-PREDICTED = TABLE.append_column(
-    "prediction", pa.array([SOLVED[0], "1234341221434321", "1243", None])
-)
-PREDICTED = PREDICTED.append_column("guess", pa.array(SOLVED))
+NINES = [NINE, UNIQUE, "." * 81, "1" * 81]
+RATED = pa.table({"puzzle": NINES, "other": [NINE_SOLVED, NINE, NINE, NINE]})
+PREDICTED = [SOLVED[0], "1234341221434321", "1243", None]
+PREDICTED = pa.table({**TABLE.to_pydict(), "prediction": PREDICTED, "guess": SOLVED})
 UNTIMED = {"seconds", "rows_per_second"}
 
 told: list[object] = []  # what callbacks, workers and tasks have told in a call
@@ -166,9 +163,8 @@ def of_a_row(folder, **how):
     return bs.read_problem(f"{folder}/in.csv#1", **how)
 
 
-COUNTED = pa.table(
-    {"problem": ["queens:9", "queens:x", "langford:3"], "again": ["queens:4", "langford:3", ""]}
-)
+NAMES = ["queens:9", "queens:x", "langford:3"]
+COUNTED = pa.table({"problem": NAMES, "again": ["queens:4", "langford:3", ""]})
 MADE = {
     "n": 2,
     "box": (2, 3),

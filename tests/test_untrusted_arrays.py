@@ -31,12 +31,6 @@ from batchsolve.runs import repeats
 GRID = bs.Sudoku(3, 3)
 
 
-def stacks(offsets, options, roots):
-    return Stacks(
-        np.array(offsets, np.int64), np.array(options, np.uint32), np.array(roots, np.int64)
-    )
-
-
 @pytest.mark.parametrize(
     ("offsets", "options", "roots"),
     [
@@ -51,7 +45,7 @@ def stacks(offsets, options, roots):
 )
 def test_stacks_that_do_not_fit_together_are_refused(offsets, options, roots):
     with pytest.raises(bs.ProblemError, match="do not fit together"):
-        stacks(offsets, options, roots)
+        Stacks(np.array(offsets, "i8"), np.array(options, "u4"), np.array(roots, "i8"))
 
 
 @pytest.mark.parametrize("place", [2, -1, 10**12])
@@ -264,12 +258,9 @@ def work():
     """Search with several engines; read, solve, dedupe and write rows of every kind, and none."""
     done = [bs.count("dominoes:4x4", engine=engine).count for engine in ("memo:1", "dlx")]
     puzzles = Task.of(Stacks.from_lists([[], [0], [1, 1]] * 3), limit=40, allowance=300, keep=40)
-    shared, regions = (
-        Rules.square(4, ()),
-        np.tile(np.repeat(np.arange(4, dtype=np.uint8), 4), (9, 1)),
-    )
+    shared, regions = Rules.square(4, ()), np.repeat(np.arange(4, dtype=np.uint8), 4)
     own = Rules(4, shared.places, (), (), ((2, 3, "less"),), (Cage((0, 1, 4), 7),), ((9, 3),))
-    rows = Variants.of(shared, [own] * 9, regions)
+    rows = Variants.of(shared, [own] * 9, np.tile(regions, (9, 1)))
     others = [*(bs.grid_problem(4, rules=name) for name in ("x", "antiknight")), rows]
     # integers of 16 bits and of 32
     for problem in (bs.Sudoku(2, 3), bs.Sudoku(5, 5), *others):

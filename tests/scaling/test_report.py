@@ -53,8 +53,7 @@ class Page(HTMLParser):
 
 
 def scale(out, *more):
-    arguments = ["scale", "queens:8", "-o", str(out), "--jobs", "1..3", "--repeat", "1", *more]
-    return invoke(*arguments)
+    return invoke("scale", "queens:8", "-o", out, "--jobs", "1..3", "--repeat", "1", *more)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -67,9 +66,8 @@ def _short_runs_are_enough():
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, _short_runs_are_enough):
     out = tmp_path_factory.mktemp("scale") / "made" / "here"
-    result = scale(
-        out, "--split-depth", "1,auto", "--budget", "300", "--forecast-workers", "16,1000"
-    )
+    how = "--split-depth 1,auto --budget 300 --forecast-workers 16,1000"
+    result = scale(out, *how.split())
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(out / "report.html")
     return out
@@ -80,9 +78,8 @@ def test_the_report_is_one_balanced_page_that_needs_nothing_else(home):
     page = Page(html)
     names = [tag for tag, _ in page.tags]
     assert names[:2] == ["html", "head"]
-    assert ("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}) in (
-        page.tags
-    )
+    view = {"name": "viewport", "content": "width=device-width, initial-scale=1"}
+    assert ("meta", view) in page.tags
     assert "script" not in names
     assert "link" not in names
     sources = [a["src"] for tag, a in page.tags if tag == "img"]

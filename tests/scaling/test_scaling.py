@@ -5,6 +5,7 @@ import platform
 import shutil
 import signal
 from datetime import datetime
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
@@ -15,24 +16,9 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.scaling import measure, report
-from batchsolve.scaling.experiment import (
-    Experiment,
-    about,
-    begin_experiment,
-    directory_for,
-    read_experiment,
-    runs_rows,
-    write_experiment,
-)
-from batchsolve.scaling.measure import (
-    Plan,
-    ScalingError,
-    covered,
-    of_workers,
-    read_workloads,
-    run_plan,
-)
+from batchsolve.scaling import experiment as experiments, measure, report
+from batchsolve.scaling.experiment import Experiment, read_experiment
+from batchsolve.scaling.measure import Plan, ScalingError, read_workloads, run_plan
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import forecast, measured_costs, simulate
 from batchsolve.scaling.speedup import Series, fit
@@ -44,7 +30,9 @@ SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 @pytest.fixture(scope="module")
 def experiment():
     made = list(run_plan([read_workloads("queens:8")[0], read_workloads("sudoku:2x2")[0]], SMALL))
-    return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
+    return Experiment(
+        [run for run, _ in made], [log for _, log in made], experiments.about(["scale"], {})
+    )
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,11 +48,9 @@ def test_every_combination_runs_in_turn(experiment):
     assert [run.run for run in experiment.runs] == list(range(24))
     first, second = experiment.runs[:12], experiment.runs[12:]
     assert {run.repeat for run in first} == {0}
-    key = ("problem", "jobs", "split_depth")
-    assert [[getattr(r, k) for k in key] for r in first] == [
-        [getattr(r, k) for k in key] for r in second
-    ]
-    assert len({(r.problem, r.jobs, r.split_depth) for r in first}) == 12
+    key = attrgetter("problem", "jobs", "split_depth")
+    assert list(map(key, first)) == list(map(key, second))
+    assert len(set(map(key, first))) == 12
 
 
 def test_counts_and_nodes_are_equal_in_all_runs(experiment):
@@ -81,7 +67,7 @@ def test_tasks_add_up_to_their_run(experiment):
             assert (run.split_nodes > 0) == (run.split_depth != 0)
         assert run.tasks == np.count_nonzero(log["worker"] >= 0)
         assert max(log["worker"]) < run.jobs
-        mine = of_workers(log)
+        mine = measure.of_workers(log)
         assert run.busy == pytest.approx(mine["seconds"].sum())
         assert run.busy_nodes == mine["nodes"].sum()
         assert run.busy <= run.jobs * run.wall * 1.01
@@ -92,13 +78,12 @@ def test_tasks_add_up_to_their_run(experiment):
 
 
 def test_what_is_written_is_what_was_measured(experiment, tmp_path):
-    begin_experiment(tmp_path, experiment.about)
-    write_experiment(tmp_path, experiment)
+    experiments.begin_experiment(tmp_path, experiment.about)
+    experiments.write_experiment(tmp_path, experiment)
     again = read_experiment(str(tmp_path))
     assert again.runs == experiment.runs
-    assert [log["nodes"].tolist() for log in again.logs] == [
-        log["nodes"].tolist() for log in experiment.logs
-    ]
+    for log, before in zip(again.logs, experiment.logs, strict=True):
+        assert log["nodes"].tolist() == before["nodes"].tolist()
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
     names = "run task begin seconds worker nodes stacks split"
@@ -106,11 +91,11 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__
-    assert runs_rows(experiment.runs)[0]["split_depth"] == "auto"
+    assert experiments.runs_rows(experiment.runs)[0]["split_depth"] == "auto"
     with pytest.raises(bs.InputError, match="not empty"):
-        directory_for(str(tmp_path))
+        experiments.directory_for(str(tmp_path))
     with pytest.raises(bs.InputError, match="is a file"):
-        directory_for(str(tmp_path / "runs.csv"))
+        experiments.directory_for(str(tmp_path / "runs.csv"))
 
 
 def test_runs_that_disagree_are_an_error(monkeypatch):
@@ -157,10 +142,8 @@ def scale(home, *words):
 
 def press_in_a_callback():
     """Press Ctrl-C where `interrupts` only notes it."""
-    exec(
-        "press()",
-        {"__name__": "distributed.gc", "press": lambda: signal.raise_signal(signal.SIGINT)},
-    )
+    press = {"press": lambda: signal.raise_signal(signal.SIGINT)}
+    exec("press()", {"__name__": "distributed.gc", **press})
 
 
 @pytest.mark.parametrize("before", range(1, 8))
@@ -235,14 +218,11 @@ def test_speedups_are_ratios_of_medians(experiment):
     assert Series([r for r in runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
 
 
-@given(
-    intervals=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20)
-)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20))
 def test_the_length_of_a_union(intervals):
-    begins = np.array([begin for begin, _ in intervals], float)
-    lengths = np.array([length for _, length in intervals], float)
+    begins, lengths = np.array(intervals, float).T
     units = {u for begin, length in intervals for u in range(begin, begin + length)}
-    assert covered(begins, begins + lengths) == len(units)
+    assert measure.covered(begins, begins + lengths) == len(units)
 
 
 WORKERS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 32])
@@ -391,9 +371,7 @@ def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (bs.WorkersError, 2)])
-def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
-    tmp_path, monkeypatch, error, code
-):
+def test_what_is_measured_is_kept_when_it_ends_early(tmp_path, monkeypatch, error, code):
     def measure_some(*arguments, **settings):
         for k, made in enumerate(run_plan(*arguments, **settings)):
             if k == 3:
@@ -418,9 +396,8 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     assert invoke(*command, "--resume").exit_code == 0
     after = read_experiment(str(home))
     assert after.runs[:3] == before.runs
-    assert [(run.run, run.repeat, run.jobs) for run in after.runs] == [
-        (k, k // 2, 1 + k % 2) for k in range(10)
-    ]
+    made = [(run.run, run.repeat, run.jobs) for run in after.runs]
+    assert made == [(k, k // 2, 1 + k % 2) for k in range(10)]
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
