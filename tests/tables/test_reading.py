@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from conftest import coloured_problems, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
-from invoking import invoke, refused
+from invoking import refused
 from oracles import covers
 from scipy import sparse
 
@@ -511,7 +511,6 @@ BAD_FILES = [
     ("a.dlx", "a 2:1|b\na\n", r"line 1: '2:1\|b' has the bounds \(2, 1\); the lower bound is"),
     ("a.dlx", "a 0|b\na\n", r"line 1: '0\|b' has the bounds \(0, 0\); the upper bound is 1 to"),
     ("a.dlx", "a 2|\na\n", r"line 1: the item '2\|' holds '\|'"),
-    ("a.dlx", "a | 2|b\na\n", "bounds are given to 'b', which is not a primary item"),
     ("a.ec", "a b\na b\n", "line 1: 'a' is not a whole number"),
     ("a.ec", "a b c\na b\n", "line 1: expected 'n_items n_options' or 'p ec n_items', not 'a b c'"),
     ("a.ec", "2 1\n", "line 2: 0 items where line 1 says 2"),
@@ -646,8 +645,8 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
         ["solve", save("a.csv", "puzzle\n1...\n"), "--regions", "/dev/zero", "-o", "out.csv"],
     ):
         assert "/dev/zero: is a device" in refused(*command)
-    result = invoke("count", "dlx:-", input="a\n" * 10_001)
-    assert (result.exit_code, "standard input: has more than" in result.stderr) == (2, True)
+    said = refused("count", "dlx:-", input="a\n" * 10_001)
+    assert "standard input: has more than" in said
 
 
 TWO_COLOURS = ([0, 2, 4], [0, 1, 0, 1], 2, 1)
