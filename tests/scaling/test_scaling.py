@@ -198,7 +198,7 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
 
 
 def test_runs_that_are_stopped_are_compared_by_nodes():
-    grid = Plan(jobs=(1,), repeat=2, time_limit=0.4)
+    grid = Plan(jobs=(1,), repeat=2, time_limit=0.1)
     runs = [run for run, _ in run_plan([read_workloads("sudoku:3x3")[0]], grid)]
     assert not any(run.complete for run in runs)
     assert list(Series(runs).speedups()) == [1]
