@@ -59,9 +59,9 @@ def test_an_option_given_twice_adds_up_or_is_refused(command):
         elif option.multiple:
             assert given(first, "a", last, "b")[option.name] == ("a", "b")
         else:
-            assert f"{first} takes one value; give it once" in refused(
-                command, first, 1, f"{last}=2" if last.startswith("--") else f"{last}2"
-            )
+            again = f"{last}=2" if last.startswith("--") else f"{last}2"
+            said = refused(command, first, 1, again)
+            assert f"{first} takes one value; give it once" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -89,11 +89,8 @@ def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
-    examples = [
-        shlex.split(line)
-        for line in COMMANDS[command].epilog.splitlines()
-        if line.strip().startswith("$ batchsolve ")
-    ]
+    lines = map(str.strip, COMMANDS[command].epilog.splitlines())
+    examples = [shlex.split(line) for line in lines if line.startswith("$ batchsolve ")]
     assert examples
     for _, program, name, *arguments in examples:
         assert (program, name) == ("batchsolve", name)

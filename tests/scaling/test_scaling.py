@@ -30,10 +30,9 @@ SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 
 @pytest.fixture(scope="module")
 def experiment():
-    made = list(run_plan([read_workloads("queens:8")[0], read_workloads("sudoku:2x2")[0]], SMALL))
-    return Experiment(
-        [run for run, _ in made], [log for _, log in made], experiments.about(["scale"], {})
-    )
+    workloads = [read_workloads(name)[0] for name in ("queens:8", "sudoku:2x2")]
+    runs, logs = map(list, zip(*run_plan(workloads, SMALL), strict=True))
+    return Experiment(runs, logs, experiments.about(["scale"], {}))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -313,8 +312,8 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     workload = read_workloads("queens:13")[0]
     # without a split, the first tasks are for workers, however slow the machine is
     plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=500)
-    made = list(run_plan([workload], plan))
-    measured = Experiment([run for run, _ in made], [log for _, log in made], {})
+    runs, logs = map(list, zip(*run_plan([workload], plan), strict=True))
+    measured = Experiment(runs, logs, {})
     assert not measured.runs[0].complete
     (found,), _ = forecast(workload, measured, [8])
     assert not found.nodes_known

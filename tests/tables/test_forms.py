@@ -507,37 +507,26 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
     assert found == ["unique"] * len(puzzle)
 
 
-SHORT = "\n".join(rows_of(FOUR)[:3])
+SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
+U, X, M = "unique", "invalid", "multiple"
 FILES = {  # the content of a file, and the statuses of its rows
-    "gaps between boxes.txt": ("\n\n".join(BANDS * 2), ["unique"] * 2),
-    "digits of few kinds.txt": (FEW_DIGITS, ["multiple"]),
-    "a row is missing.txt": (
-        f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n",
-        ["unique", "invalid", "unique"],
-    ),
-    "a band of the first is missing.txt": (
-        "\n\n".join(["\n".join(ROWS[:6]), LINES, LINES]),
-        ["invalid", "unique", "unique"],
-    ),
-    "a band of the second is missing.txt": (
-        "\n\n".join([LINES, "\n".join(ROWS[:6]), LINES]),
-        ["unique", "invalid", "unique"],
-    ),
-    "rows of small ones are missing.txt": (
-        f"{LINES}\n\n{SHORT}\n\n{LINES}\n\n{SHORT}\n",
-        ["unique", "invalid"] * 2,
-    ),
-    "lines of small grids.txt": (f"{FOUR}\n" * 16, ["unique"] * 16),
-    "lines of blank grids.txt": (f"{'.' * 16}\n" * 16, ["multiple"] * 16),
-    "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", ["unique"]),
-    "names with # are no drawing.csv": (f"a#1,{PUZZLE}\na#2,{PUZZLE}\n", ["unique"] * 2),
+    "gaps between boxes.txt": ("\n\n".join(BANDS * 2), [U] * 2),
+    "digits of few kinds.txt": (FEW_DIGITS, [M]),
+    "a row is missing.txt": (f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n", [U, X, U]),
+    "a band of the first is missing.txt": (f"{TWO_BANDS}\n\n{LINES}\n\n{LINES}", [X, U, U]),
+    "a band of the second is missing.txt": (f"{LINES}\n\n{TWO_BANDS}\n\n{LINES}", [U, X, U]),
+    "rows of small ones are missing.txt": (f"{LINES}\n\n{SHORT}\n\n" * 2, [U, X] * 2),
+    "lines of small grids.txt": (f"{FOUR}\n" * 16, [U] * 16),
+    "lines of blank grids.txt": (f"{'.' * 16}\n" * 16, [M] * 16),
+    "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
+    "names with # are no drawing.csv": (f"a#1,{PUZZLE}\na#2,{PUZZLE}\n", [U] * 2),
     **{
-        f"{name} is a header.csv": (f"{name},grid\nx,{PUZZLE}\n", ["unique"])
+        f"{name} is a header.csv": (f"{name},grid\nx,{PUZZLE}\n", [U])
         for name in ("puzzle_and_rules", "SUDOKU-PUZZLE-ID", "a b c d e f g h")
     },
     **{
-        f"{title!r} is a title.txt": (f"One\n{LINES}" + f"\n{title}\n{LINES}" * 2, ["unique"] * 3)
+        f"{title!r} is a title.txt": (f"One\n{LINES}" + f"\n{title}\n{LINES}" * 2, [U] * 3)
         for title in ("HARD", "0001\nHARD", "HARD\n0001", "sudoku_01", "nightmare", "Nr12\n2024")
     },
 }
@@ -772,14 +761,12 @@ def test_rows_of_other_lengths_are_not_joined_to_a_grid(form):
 
 CLUES_OF_25 = ",".join(cell if k < 25 else "" for k, cell in enumerate(SOLUTION))
 NO_ROW = [[None] * 9, *([cell or None for cell in row] for row in CELLS[1:])]
+NULLED = [json.dumps(NO_ROW), repr(NO_ROW), json.dumps([c for row in NO_ROW for c in row])]
 COLUMNS = {  # the values of a column, and the statuses of its rows
     "lists of texts": ([ROWS, ROWS[:8]], ["unique", "invalid"]),
     "cells in lists of one": ([[[[c] for c in row] for row in CELLS]] * 2, ["unique"] * 2),
     "as many clues as a grid of 5 has cells": ([CLUES_OF_25] * 2, ["multiple"] * 2),
-    "a row of null": (
-        [json.dumps(NO_ROW), repr(NO_ROW), json.dumps([c for row in NO_ROW for c in row])],
-        ["multiple"] * 3,
-    ),
+    "a row of null": (NULLED, ["multiple"] * 3),
 }
 
 

@@ -300,22 +300,24 @@ def test_sums_are_rules_beside_cages_only():
 OTHER = {"marks": ["good", "poor"], "rules": ["x", "x"], "regions": ["Europe", "Asia"]}
 
 
-@pytest.mark.parametrize(
-    ("rule_columns", "statuses"),
-    [(None, ["invalid"] * 2), ("rules", ["unique"] * 2), ("none", ["multiple"] * 2)],
-)
-def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns, statuses):
+NAMED_COLUMNS = {  # the statuses of rows, and the end of what is said
+    None: ("invalid", ", rules in rules, regions, marks"),
+    "rules": ("unique", ", rules in rules"),
+    "none": ("multiple", ""),
+}
+
+
+@pytest.mark.parametrize("rule_columns", NAMED_COLUMNS)
+def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns):
     """Columns that are called so for other reasons are left out."""
+    status, said = NAMED_COLUMNS[rule_columns]
     given = pa.table({"puzzle": ["....3.....21...."] * 2, **OTHER})
-    assert [row["status"] for row in solved(given, rule_columns=rule_columns)] == statuses
+    assert [row["status"] for row in solved(given, rule_columns=rule_columns)] == [status] * 2
     write_table(given, tmp_path / "in.csv")
     files = tmp_path / "in.csv", tmp_path / "out.csv"
     summary = bs.solve_file(*files, jobs=1, rule_columns=rule_columns)
-    assert getattr(summary, statuses[0]) == 2
-    names = {None: "rules, regions, marks", "rules": "rules", "none": ""}[rule_columns]
-    assert summary.columns == "puzzle column 'puzzle', no solution column" + (
-        f", rules in {names}" if names else ""
-    )
+    assert getattr(summary, status) == 2
+    assert summary.columns == f"puzzle column 'puzzle', no solution column{said}"
     row = f"{tmp_path}/in.csv#1"
     if rule_columns:
         assert bs.read_problem(row, rule_columns=rule_columns).stack.size == 3
