@@ -1,11 +1,10 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import make_datasets as script
 import numpy as np
 import pytest
 from conftest import hard_puzzles, rows_of_csv
+from invoking import run_python
 from puzzles import deepening, draws, grids
 from puzzles.climbing import MOST_SOLUTIONS, guesses, neighbours
 from puzzles.rows import TREES
@@ -163,8 +162,7 @@ def test_broken_rows_are_reported_in_their_place(tmp_path):
 
 
 def test_command_line_makes_the_same_bytes_with_more_workers(tmp_path, capsys):
-    command = [sys.executable, SCRIPT, "--out", tmp_path, "--only", "sudoku4.csv", "--jobs", "2"]
-    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    made = run_python(SCRIPT, "--out", tmp_path, "--only", "sudoku4.csv", "--jobs", "2")
     assert (made.returncode, made.stdout, made.stderr) == (0, "", "")
     assert {file.name for file in tmp_path.iterdir()} == {"sudoku4.csv", "README.md"}
     shipped = (DATASETS / "sudoku4.csv").read_bytes()

@@ -4,8 +4,6 @@ import doctest
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 from fuzzing import grids, problems
 from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
+from invoking import run_python
 from puzzles import counting, draws
 
 from batchsolve.engines import native
@@ -183,11 +182,6 @@ class Here:
 
 
 def test_an_unknown_kind_is_refused():
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--kinds", "table,tables"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(SCRIPT, "--kinds", "table,tables")
     assert done.returncode == 2
     assert "unknown kind 'tables'; choose from table, rules, problem" in done.stderr

@@ -2,12 +2,10 @@
 
 import inspect
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from invoking import invoke
+from invoking import invoke, run_python
 
 import batchsolve as bs
 
@@ -161,5 +159,5 @@ try:
 except KeyboardInterrupt:
     print("raised")
 """
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    ran = run_python("-c", program)
     assert (ran.returncode, ran.stdout.split()) == (0, ["raised"]), ran.stderr

@@ -6,8 +6,6 @@ The core also gets arrays that end or begin next to memory that must not be touc
 import ctypes
 import mmap
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from invoking import run_python
 
 import batchsolve as bs
 from batchsolve.core import native
@@ -107,8 +106,8 @@ def test_what_is_no_grid_is_read_as_a_blank_one(n_digits):
 def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
     rows = [f"{'1' * 80}{c}\n" for c in ("x", "é", "\x7f", "1", ".")] * 500
     (tmp_path / "in.csv").write_text("puzzle\n" + "".join(rows), "utf-8")
-    command = [sys.executable, "-m", "batchsolve", "dedupe", "in.csv", "-o", "out.csv"]
-    done = subprocess.run([*command, "--box", "3x3"], cwd=tmp_path, capture_output=True, text=True)
+    command = ["dedupe", "in.csv", "-o", "out.csv", "--box", "3x3"]
+    done = run_python("-m", "batchsolve", *command, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(rows)
 
@@ -329,12 +328,7 @@ _FUNCTIONS = """
 def test_the_core_touches_nothing_beyond_its_arrays(tmp_path):
     """A fault ends the process of the work."""
     code = "import test_untrusted_arrays as t; t.work_guarded()"
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", code],
-        cwd=os.path.dirname(__file__),
-        env=os.environ | {"TMPDIR": str(tmp_path)},  # which may be in memory
-        capture_output=True,
-        text=True,
-    )
+    where = {"cwd": os.path.dirname(__file__), "env": os.environ | {"TMPDIR": str(tmp_path)}}
+    done = run_python("-X", "faulthandler", "-c", code, **where)
     assert done.returncode == 0, done.stderr
     assert set(_FUNCTIONS.split()) <= set(done.stdout.split())

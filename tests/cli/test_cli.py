@@ -17,7 +17,7 @@ from textwrap import indent
 import pyarrow as pa
 import pytest
 from click.shell_completion import ShellComplete
-from invoking import invoke, refused
+from invoking import invoke, refused, run_python
 
 from batchsolve.cli import all_commands, app
 from batchsolve.cli.options import HEADINGS, WorkerOptions
@@ -181,19 +181,11 @@ def test_values_that_make_no_sense_are_refused(command, name, value, why):
 
 def python(script, *arguments, **environment):
     """Run a Python script with arguments and environment variables."""
-    return subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
-    )
+    return run_python("-c", script, *arguments, env=os.environ | environment)
 
 
-def batchsolve(*words, flags=(), **how):
-    """Run a command in a process of its own, whose streams are text unless they are given."""
-    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | how
-    return subprocess.run([sys.executable, *flags, "-m", "batchsolve", *words], **how)
+def batchsolve(*words, **how):
+    return run_python("-m", "batchsolve", *words, **how)
 
 
 MAIN = "from batchsolve.__main__ import main; main()"
@@ -408,7 +400,7 @@ def test_memory_that_runs_out_in_a_worker_is_one_message_too(monkeypatch):
 
 
 def test_a_level_that_was_not_built_is_one_message():
-    done = batchsolve("count", "queens:4", env={**os.environ, "BATCHSOLVE_LEVEL": "x"})
+    done = batchsolve("count", "queens:4", env=os.environ | {"BATCHSOLVE_LEVEL": "x"})
     assert (done.returncode, done.stdout) == (2, "")
     why = "batchsolve: the native core for the level 'x' is not there: the levels are baseline, "
     assert done.stderr.startswith(why)
@@ -553,7 +545,7 @@ def test_no_column_is_named_where_each_row_is_a_file():
 
 
 def test_commands_work_without_docstrings():
-    ended = batchsolve("count", "queens:4", "-q", flags=["-OO"])
+    ended = run_python("-OO", "-m", "batchsolve", "count", "queens:4", "-q")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "2\n", "")
 
 
@@ -561,7 +553,7 @@ def test_commands_work_without_docstrings():
 @pytest.mark.parametrize("words", ["solve in.txt -o out.csv", "count queens:8 --backend loky -j 2"])
 def test_a_command_leaves_no_process_behind(words, folder):
     """Also none in a session of its own; the environment tells whose it is."""
-    batchsolve(*words.split(), env={**os.environ, "OF_TEST": str(folder)}, check=True)
+    batchsolve(*words.split(), env=os.environ | {"OF_TEST": str(folder)}, check=True)
     until = time.monotonic() + 10  # helpers of Python end once their pipe is closed
     while (left := processes_with(f"OF_TEST={folder}")) and time.monotonic() < until:
         time.sleep(0.02)

@@ -1,11 +1,9 @@
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
-from invoking import invoke
+from invoking import invoke, run_python
 
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
@@ -200,7 +198,6 @@ def test_an_interrupt_in_exec_does_not_kill_the_process_in_the_end(tmp_path):
     """Python notes a KeyboardInterrupt that leaves exec, and ends by SIGINT though it is caught."""
     (tmp_path / "interrupted.py").write_text(IN_EXEC)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "interrupted"]
-    ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": path})
-    assert (ended.returncode, ended.stderr) == (0, b"")
+    ended = run_python("-m", "interrupted", env=os.environ | {"PYTHONPATH": path})
+    assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout
