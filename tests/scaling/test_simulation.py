@@ -108,8 +108,8 @@ def test_a_long_simulation_stops_and_goes_on_at_its_pace(monkeypatch):
 
 def test_tasks_are_sized_so_that_the_master_keeps_up():
     slow = Costs(rate=1e6, master=2e-4)
-    sized = simulate(1e9, 512, slow, even(3))
-    alike = simulate(1e9, 512, slow, even(3), sizing=Sizing(0.2, 0.0, 15 * 512))
+    sized = simulate(3e8, 256, slow, even(3))
+    alike = simulate(3e8, 256, slow, even(3), sizing=Sizing(0.2, 0.0, 15 * 256))
     assert alike.efficiency < 0.5 < 0.75 < sized.efficiency
     assert sized.tasks < alike.tasks
 
