@@ -6,18 +6,8 @@ from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError
-from batchsolve.pictures.boards import (
-    CELLS,
-    COLORS,
-    PLACES,
-    SQUARES,
-    Board,
-    BoardPiece,
-    colored,
-    inner_lines,
-    outline,
-    parts,
-)
+from batchsolve.pictures import boards
+from batchsolve.pictures.boards import CELLS, PLACES, SQUARES, Board, outline, parts
 from batchsolve.pictures.svg import as_svg, drawn, page, sheet
 from batchsolve.problems.families import family
 from batchsolve.problems.tilings import tiling
@@ -63,7 +53,7 @@ def test_an_outline_is_where_a_cell_has_no_neighbour_and_inner_lines_where_it_ha
     found = [frozenset(step) for step in steps(outline(some, 10))]
     assert len(found) == len(once)
     assert set(found) == once
-    inside = [frozenset(step) for step in steps(inner_lines(some, 10))]
+    inside = [frozenset(step) for step in steps(boards.inner_lines(some, 10))]
     assert len(inside) == len(set(sides) - once)
     assert set(inside) == set(sides) - once
 
@@ -80,8 +70,10 @@ def test_parts_are_connected_and_do_not_touch(some):
 @settings(deadline=None)
 @given(st.sampled_from(["", "A"]), st.integers(2, 6), st.integers(2, 6))
 def test_pieces_of_one_label_that_meet_have_different_colours(label, rows, columns):
-    pieces = [BoardPiece(((0, r, c),), label, "") for r in range(rows) for c in range(columns)]
-    found = colored(pieces, {"A": 0})
+    pieces = [
+        boards.BoardPiece(((0, r, c),), label, "") for r in range(rows) for c in range(columns)
+    ]
+    found = boards.colored(pieces, {"A": 0})
     for k, piece in enumerate(pieces):
         for other, color_of in zip(pieces, found, strict=True):
             (_, r, c), (_, s, d) = piece.places[0], other.places[0]
@@ -90,7 +82,7 @@ def test_pieces_of_one_label_that_meet_have_different_colours(label, rows, colum
 
 
 def test_colours_are_all_different_and_light_enough_for_black_letters():
-    every = {each for shade in COLORS for each in shade}
+    every = {each for shade in boards.COLORS for each in shade}
     assert len(every) == 6 * 12
     for each in every:
         parts_of = [int(each[k : k + 2], 16) / 255 for k in (1, 3, 5)]

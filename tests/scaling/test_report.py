@@ -52,10 +52,6 @@ class Page(HTMLParser):
             self.text += data + " "
 
 
-def scale(out, *more):
-    return invoke("scale", "queens:8", "-o", out, "--jobs", "1..3", "--repeat", "1", *more)
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _short_runs_are_enough():
     with pytest.MonkeyPatch.context() as patch:
@@ -66,8 +62,8 @@ def _short_runs_are_enough():
 @pytest.fixture(scope="module")
 def home(tmp_path_factory, _short_runs_are_enough):
     out = tmp_path_factory.mktemp("scale") / "made" / "here"
-    how = "--split-depth 1,auto --budget 300 --forecast-workers 16,1000"
-    result = scale(out, *how.split())
+    how = "--jobs 1..3 --repeat 1 --split-depth 1,auto --budget 300 --forecast-workers 16,1000"
+    result = invoke("scale", "queens:8", "-o", out, *how.split())
     assert result.exit_code == 0, result.output
     assert result.stdout.strip() == str(out / "report.html")
     return out
@@ -296,27 +292,30 @@ def test_there_is_no_curve_over_one_number_of_workers():
     assert report.depth_figure([]) is None
 
 
-def test_without_matplotlib_the_report_says_how_to_get_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "can_draw", lambda: False)
-    out = tmp_path / "out"
-    result = scale(out)
-    assert result.exit_code == 0
-    page = Page((out / "report.html").read_text())
+@pytest.fixture(scope="module")
+def undrawn(tmp_path_factory):
+    """Return the folder of a report on a file, which was written without matplotlib."""
+    folder = tmp_path_factory.mktemp("undrawn")
+    (folder / "a<b&c.txt").write_text("1.....2..3.....4\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "can_draw", lambda: False)
+        done = invoke("scale", folder / "a<b&c.txt", "-o", folder / "out", "--repeat", "1")
+    assert done.exit_code == 0, done.output
+    return folder / "out"
+
+
+def test_without_matplotlib_the_report_says_how_to_get_it(undrawn):
+    page = Page((undrawn / "report.html").read_text())
     assert "pip install 'batchsolve[plot]'" in page.text
     assert "img" not in [tag for tag, _ in page.tags]
     files = "machine.json report.html runs.csv speedup.csv subproblems.parquet"
-    assert {path.name for path in out.iterdir()} == set(files.split())
+    assert {path.name for path in undrawn.iterdir()} == set(files.split())
 
 
-def test_names_of_problems_are_escaped(tmp_path, monkeypatch):
-    monkeypatch.setattr(report, "can_draw", lambda: False)
-    path = tmp_path / "a<b&c.txt"
-    path.write_text("1.....2..3.....4\n")
-    out = tmp_path / "out"
-    result = invoke("scale", path, "-o", out, "--repeat", "1")
-    assert result.exit_code == 0, result.output
-    assert "a<b&c.txt" in Page((out / "report.html").read_text()).text
-    assert "a<b" not in (out / "report.html").read_text()
+def test_names_of_problems_are_escaped(undrawn):
+    html = (undrawn / "report.html").read_text()
+    assert "a<b&c.txt" in Page(html).text
+    assert "a<b" not in html
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no headless browser")

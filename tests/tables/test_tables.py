@@ -25,19 +25,9 @@ from hypothesis import given, strategies as st
 from batchsolve import InputError, solve_file
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
+from batchsolve.tables import blocks as tables
 from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
-from batchsolve.tables.blocks import (
-    GATHER_SECONDS,
-    JSON_TEXT,
-    PARTS,
-    TASKS,
-    Boundary,
-    PlainFile,
-    RowsError,
-    Stream,
-    arrow_stream,
-    cut,
-)
+from batchsolve.tables.blocks import Boundary, RowsError, arrow_stream
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import TableSource
 
@@ -227,7 +217,7 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions)
     def pieces(source):
         found = []
         try:
-            for data, end in cut(source, begin, delimiter):
+            for data, end in tables.cut(source, begin, delimiter):
                 found.append((data if isinstance(data, bytes) else data.read(), end))
         except InputError as error:
             found.append(str(error))
@@ -236,10 +226,10 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions)
     with tempfile.NamedTemporaryFile() as file, small_blocks(size):
         file.write(content)
         file.flush()
-        of_file = pieces(PlainFile(file.name, file))
-        of_stream = pieces(Stream(io.BytesIO(content[begin:]), begin))
+        of_file = pieces(tables.PlainFile(file.name, file))
+        of_stream = pieces(tables.Stream(io.BytesIO(content[begin:]), begin))
         slow = Portions(content[begin:], portions)
-        by_and_by = pieces(Stream(slow, begin, has_more=slow.has_more))
+        by_and_by = pieces(tables.Stream(slow, begin, has_more=slow.has_more))
     for found in (of_file, of_stream, by_and_by):
         errors, of_the_file = ([p for p in each if isinstance(p, str)] for each in (found, of_file))
         assert errors == of_the_file
@@ -325,7 +315,7 @@ def by_and_by(monkeypatch):
 
     def give(texts):
         for k, text in enumerate(texts):
-            time.sleep(4 * GATHER_SECONDS if k else 0)
+            time.sleep(4 * tables.GATHER_SECONDS if k else 0)
             os.write(writing, text.encode())
         os.close(writing)
 
@@ -360,7 +350,7 @@ def test_an_input_that_comes_by_and_by_is_waited_for(by_and_by, texts, columns, 
     assert corpus.problem.n_digits == 4
 
 
-@pytest.mark.parametrize(("size", "n_blocks"), [(TASKS, 3), (PARTS, 1)])
+@pytest.mark.parametrize(("size", "n_blocks"), [(tables.TASKS, 3), (tables.PARTS, 1)])
 def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_blocks):
     by_and_by(*[f"{P}\n"] * 3)
     assert len(list(Corpus(["-"], size=size).blocks())) == n_blocks
@@ -534,7 +524,7 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
 def test_numbers_that_json_does_not_have_are_null(missing):
     number = float(missing)
     structs = [{"x": [number, 1.5]}, {"x": None}]
-    raw = pa.field("raw", pa.string(), metadata=JSON_TEXT)
+    raw = pa.field("raw", pa.string(), metadata=tables.JSON_TEXT)
     table = pa.table({"f": [0.5, number], "n": [[number], [2.5]], "s": structs})
     table = table.append_column(raw, pa.array(['{"y": [1, NaN]}', "-Infinity"]))
     lines = bytes(encoder_for("x.jsonl")(table)).decode().splitlines()
