@@ -65,6 +65,7 @@ def test_a_stack_may_be_any_iterable():
 batch, table, count, forms = bs.solve_batch, bs.solve_table, bs.count, bs.canonical_forms
 Cover, Sudoku, WHOLE = bs.ExactCover, bs.Sudoku, bs.SearchSettings()
 HALVES, SYMBOLS = np.full((1, 16), 0.5), np.array([list(GRID)])
+TABLE = pa.table({"puzzle": [GRID]})
 CELLS = pd.DataFrame(np.zeros((2, 16), int))
 WRONG = {
     "limit is a whole number, not 1.5": lambda: count("queens:6", limit=1.5),
@@ -114,7 +115,7 @@ WRONG = {
     "or be texts .str., not .1,.; the first is 1000002003000004": lambda: batch([1000002003000004]),
     "not a set: make it a list": lambda: batch({GRID}),
     "not a dict_values: make it a list": lambda: batch({1: GRID}.values()),
-    "not a Table: solve_table takes tables": lambda: batch(pa.table({"puzzle": [GRID]})),
+    "not a Table: solve_table takes tables": lambda: batch(TABLE),
     "not a LazyFrame: functions of tables take its collect": lambda: table(pl.LazyFrame()),
     "texts in a list, not a LazyFrame: functions of tables take": lambda: batch(pl.LazyFrame()),
     "not a Dataset: .* of tables take its with_format.'arrow'..:.": lambda: table(Dataset()),
@@ -182,6 +183,9 @@ WRONG = {
     "option 5000 does not exist": lambda: SUDOKU.grids(bs.Stacks.from_lists([[5000]])),
     "must both have shape": lambda: SUDOKU.check(np.zeros((5, 16), int), np.zeros((5, 81), int)),
     "must both have shape .*": lambda: SUDOKU.check(np.zeros((5, 16), int), np.zeros((2, 16), int)),
+    "rate.* takes no `solution_column`; leave it out$": lambda: bs.rate(TABLE, solution_column="x"),
+    "e_table.* `solution_column`; leave it out$": lambda: bs.generate_table(1, solution_column=""),
+    "no `solution_column`; name it with `truth`$": lambda: bs.evaluate(TABLE, solution_column="x"),
     "secondary must hold whole numbers": lambda: Cover.from_matrix([[1, 1]], [0.5]),
 }
 
@@ -293,19 +297,6 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
     wide = {"box", "clues", "rating", "cages", "line_cells", "columns", "seed", "split_depth"}
     assert hints.keys() <= known.keys()
     assert all(hints[name] == known[name] for name in hints.keys() - wide)
-
-
-@pytest.mark.parametrize(
-    ("call", "advice"),
-    [
-        (lambda **how: bs.rate(pa.table({"puzzle": ["1" * 81]}), **how), "leave it out"),
-        (lambda **how: bs.generate_table(1, **how), "leave it out"),
-        (lambda **how: bs.evaluate(pa.table({"puzzle": ["."]}), **how), "name it with `truth`"),
-    ],
-)
-def test_advice_names_an_argument_that_is_there(call, advice):
-    with pytest.raises(bs.InputError, match=f"takes no `solution_column`; {advice}$"):
-        call(solution_column="x")
 
 
 def test_a_time_limit_may_be_larger_than_a_float():

@@ -116,26 +116,18 @@ def of_table(function, table=TABLE):
     return lambda folder, **how: function(table, **how)
 
 
-def of_file(function, table=TABLE):
-    def call(folder, **how):
+def of_file(function, table=TABLE, output="out.csv"):
+    def call(folder, output=output, **how):
         if not (folder / "in.csv").exists():
             pacsv.write_csv(table, folder / "in.csv")
-        given = function(folder / "in.csv", folder / "out.csv", **how)
-        return given, (folder / "out.csv").read_text()
+        return function("in.csv", output, **how), files_in(folder)
 
     return call
 
 
-def deduped(folder, output="out.csv", **how):
-    pacsv.write_csv(REPEATED, folder / "in.csv")
-    given = bs.dedupe(folder / "in.csv", output, **how)
-    return given, output and (folder / output).read_text()
-
-
-def partitioned(folder, output="parts", **how):
-    pacsv.write_csv(REPEATED, folder / "in.csv")
-    given = bs.partition(folder / "in.csv", output, **how)
-    return given, output and {path.name: path.read_text() for path in folder.glob("parts/*")}
+def files_in(folder):
+    """Return what can be seen of the files of a folder."""
+    return {str(path): contents(path) for path in folder.rglob("*") if path.is_file()}
 
 
 def of_problem(function, *arguments, problem="queens:6"):
@@ -143,7 +135,7 @@ def of_problem(function, *arguments, problem="queens:6"):
 
 
 def to_file(folder, **how):
-    return bs.generate_file(folder / "out.csv", 3, **how), (folder / "out.csv").read_text()
+    return bs.generate_file("out.csv", 3, **how), files_in(folder)
 
 
 def of_run(folder, on_progress=None, problem=COSTLY, **how):
@@ -219,7 +211,7 @@ CASES = {
         of_problem(bs.count_projections, ["r1*"]), {"stack": [1], "engine": "bits"}
     ),
     "dedupe": Case(
-        deduped,
+        of_file(bs.dedupe, REPEATED),
         {"output": None, "up_to_symmetry": True, "against": ["in.csv"], "mark": True},
     ),
     "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}, {}, MANY_NODES),
@@ -240,7 +232,7 @@ CASES = {
     "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
     "partition": Case(
-        partitioned,
+        of_file(bs.partition, REPEATED, "parts"),
         {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
         {"parts": "a=0.4,b=0.6"},
         {"bins": {"by": "rules"}},
@@ -603,9 +595,8 @@ def printed(home, tmp_path, monkeypatch):
                 invoke(*(word for word in words if word != "--resume"))
         told.clear()
         done = invoke(*words)
-        files = {str(path): contents(path) for path in tmp_path.rglob("*") if path.is_file()}
         said = untimed(done.stdout), untimed(done.stderr)
-        return done.exit_code, said, Counter(map(repr, told)), files
+        return done.exit_code, said, Counter(map(repr, told)), files_in(tmp_path)
 
     return do
 

@@ -80,13 +80,6 @@ def test_lists_of_names(batch):
     check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
 
 
-@given(problems(most_colors=2))
-def test_covers_that_an_engine_found(problem):
-    task = Task.of(Stacks.from_lists([[]]), limit=500, keep=UNLIMITED)
-    covers = get_engine("dlx").search(problem, task).solutions
-    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
-
-
 def test_long_lists_and_many_names():
     rng = np.random.default_rng(1)
     problem = ExactCover(np.arange(1001), np.arange(1000), 1000)

@@ -359,14 +359,6 @@ def test_a_wrong_rule_beside_regions_is_named_once():
     assert why == ["column 'rules': unknown rule 'foo'"] * 2
 
 
-def test_regions_with_cages():
-    rules = Rules.square(4, regions_of(JIGSAW, 4))
-    given = table(regions=[JIGSAW, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
-    cages = Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),))
-    for answer, base in zip(solved(given, limit=600), (rules, PLAIN), strict=True):
-        agree(answer, all_of(base + cages))
-
-
 def test_a_killer_of_sumocue():
     """The same killer as numbers: 256 times the sum, and the cage."""
     sums = dict(word.split("=") for word in KILLER["sums"].split())
