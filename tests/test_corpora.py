@@ -131,7 +131,6 @@ def test_known_counts_that_take_long(chosen):
 
 def count_of(name, **chosen):
     """Count the covers of an instance."""
-    reading = bs.read_problem(str(FOLDER / "exactcover" / f"{name}.ec"))
-    result = bs.count(reading.problem, **chosen)
+    result = bs.count(bs.read_problem(str(FOLDER / "exactcover" / f"{name}.ec")).problem, **chosen)
     assert result.complete
     return result.count

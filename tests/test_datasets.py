@@ -34,8 +34,7 @@ def solved(name, folder, limit=2):
     """Solve a shipped file; return the summary and the rows of the output."""
     output = folder / "out.csv"
     search = SearchSettings(limit=limit)
-    summary = solve_file(str(DATASETS / name), str(output), jobs=1, search=search)
-    return summary, rows_of_csv(output)
+    return solve_file(str(DATASETS / name), str(output), jobs=1, search=search), rows_of_csv(output)
 
 
 def test_shipped_files_match_the_table():

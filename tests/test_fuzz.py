@@ -73,8 +73,7 @@ def test_a_lost_row_is_found(monkeypatch):
         return (table, faults) if faults else (table.take(kept), {})
 
     monkeypatch.setattr(Layout, "rows", lose_the_third)
-    lost = found("table", "is lost", seed=3)
-    [data] = lost.draft.files.values()
+    [data] = found("table", "is lost", seed=3).draft.files.values()
     assert data.count(b"\n") <= 4  # a header, and the third row of those that are left
 
 
@@ -123,8 +122,7 @@ def unsealed(monkeypatch):
 @pytest.mark.parametrize(("kind", "seed"), [("search", 7), ("corpus", 9)])  # it is soon found
 @pytest.mark.usefixtures("unsealed")
 def test_damage_that_is_not_noticed_is_found(kind, seed):
-    failure = found(kind, seed=seed)
-    assert "run" in " ".join(failure.draft.files) or kind == "corpus"
+    assert "run" in " ".join(found(kind, seed=seed).draft.files) or kind == "corpus"
 
 
 def misbehave():

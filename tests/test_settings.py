@@ -572,8 +572,7 @@ def home(tmp_path_factory):
     assert invoke("enumerate", one, "-o", home / "run").exit_code == 0
     assert invoke("split", "queens:6", "--depth", 1, "-o", home / "parts").exit_code == 0
     (home / "0000.json").write_text(invoke("count", "queens:6", "--stacks", part, "--json").stdout)
-    graph = home / "graph.zdd"
-    assert invoke("count", one, "--memo", "--graph", graph).exit_code == 0
+    assert invoke("count", one, "--memo", "--graph", home / "graph.zdd").exit_code == 0
     scale = ["scale", one, "-o", home / "scaling", "--jobs", 1, "--repeat", 1]
     assert invoke(*scale).exit_code == 0
     return home

@@ -71,8 +71,7 @@ def test_what_is_wrong_is_noticed(tmp_path, monkeypatch, program, failure, hung)
     assert bool(case.failure) == bool(failure) == bool(run.failures)
     assert re.search(failure, case.failure, re.DOTALL)
     assert not [name for name in os.listdir(tmp_path) if name.startswith("case")]
-    left = [each for each in soak.processes() if str(tmp_path) in each.command]
-    assert not left
+    assert not [each for each in soak.processes() if str(tmp_path) in each.command]
 
 
 @needs_proc

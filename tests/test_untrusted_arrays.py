@@ -203,8 +203,7 @@ def guarded_memory(n_bytes, at_end):
     memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     for page in (0, pages + 1):
-        place = ctypes.c_void_p(begin + page * _PAGE)
-        assert ctypes.pythonapi.mprotect(place, _PAGE, 0) == 0
+        assert ctypes.pythonapi.mprotect(ctypes.c_void_p(begin + page * _PAGE), _PAGE, 0) == 0
     first = (pages + 1) * _PAGE - n_bytes if at_end else _PAGE
     return np.frombuffer(memory, np.uint8, n_bytes, first)
 
@@ -264,8 +263,7 @@ def work():
     # integers of 16 bits and of 32
     for problem in (bs.Sudoku(2, 3), bs.Sudoku(5, 5), *others):
         for unordered in (False, True):
-            task = replace(puzzles, unordered=unordered)
-            found = get_engine("lanes").search(problem, task)
+            found = get_engine("lanes").search(problem, replace(puzzles, unordered=unordered))
             done.append((found.clash.tolist(), found.counts.tolist()))
     with TemporaryDirectory() as folder:
         for name, rows in _ROWS.items():

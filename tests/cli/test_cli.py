@@ -60,8 +60,7 @@ def test_an_option_given_twice_adds_up_or_is_refused(command):
             assert given(first, "a", last, "b")[option.name] == ("a", "b")
         else:
             again = f"{last}=2" if last.startswith("--") else f"{last}2"
-            said = refused(command, first, 1, again)
-            assert f"{first} takes one value; give it once" in said
+            assert f"{first} takes one value; give it once" in refused(command, first, 1, again)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -95,8 +94,7 @@ def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
     for _, program, name, *arguments in examples:
         assert (program, name) == ("batchsolve", name)
         flags = {flag for option in COMMANDS[name].params for flag in option.opts}
-        given = {word for word in arguments if word.startswith("-") and word != "-"}
-        assert given <= flags
+        assert {word for word in arguments if word.startswith("-") and word != "-"} <= flags
         assert " ".join([program, name]) in shown(command)
 
 
@@ -112,8 +110,7 @@ def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
 
 @pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef")])
 def test_shells_can_complete_commands(shell, word):
-    shows = python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_source")
-    assert word in shows.stdout
+    assert word in python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_source").stdout
     typed = {"COMP_WORDS": "batchsolve enum", "COMP_CWORD": "1"}
     done = python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_complete", **typed)
     assert re.split("[,\n]", done.stdout)[:2] == ["plain", "enumerate"]

@@ -80,8 +80,7 @@ def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch)
         press_while("distributed.gc")
         return sample(*arguments, **how)
 
-    count = ["count", "queens:6", "--memo", "--graph", file, "-q"]
-    assert invoke(*count).exit_code == 0
+    assert invoke("count", "queens:6", "--memo", "--graph", file, "-q").exit_code == 0
     assert invoke("graph", "queens:6", file, "--sample", "1").exit_code == 0
     monkeypatch.setattr(SolutionGraph, "sample", interrupted)
     monkeypatch.setattr("batchsolve.cli.problems.BLOCK", 2)

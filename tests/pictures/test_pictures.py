@@ -118,8 +118,7 @@ def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
 
 
 def test_only_crossings_that_an_option_marks_are_squares():
-    problem = ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]])
-    board = Board.of(problem)
+    board = Board.of(ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]]))
     assert board.places == {(0, 1, 2), (0, 2, 1)}
     assert [piece.places for piece in board.filled([0, 1])[0]] == [((0, 1, 2),), ((0, 2, 1),)]
     with pytest.raises(ProblemError):

@@ -79,8 +79,7 @@ def test_runs_of_an_engine_without_nodes_show_no_speed_up_once_one_is_stopped(ma
 
 
 def test_outliers_are_named(made):
-    series = series_of(made[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
-    [(_, doubt)] = doubts(series)
+    [(_, doubt)] = doubts(series_of(made[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]}))
     assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
     assert "2.01 s: 5 s; measure again" in doubt
 
@@ -103,8 +102,7 @@ def test_processors_that_are_shared_are_noticed(made):
     found = list(doubts(series_of(made[0], GOOD, cpu_share=0.6)))
     assert len(found) == len(GOOD)
     assert found[0][1].startswith("with 1 worker, tasks had processors for 60% of the time")
-    elsewhere = series_of(made[0], GOOD, cpu_share=module.KNOWN_CPU / 2)
-    assert list(doubts(elsewhere)) == []
+    assert list(doubts(series_of(made[0], GOOD, cpu_share=module.KNOWN_CPU / 2))) == []
 
 
 def test_too_few_workers_make_no_curve_and_the_report_says_how_many_do(made, tmp_path):

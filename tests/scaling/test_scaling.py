@@ -115,8 +115,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
 def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
     def message(*problems):
-        home = tmp_path / "-".join(problems).replace("/", "-")
-        return refused(*SCALE, *problems, "-o", home)
+        return refused(*SCALE, *problems, "-o", tmp_path / "-".join(problems).replace("/", "-"))
 
     said = message("sudoku:2x2", "queens:5", "--engine", "lanes")
     assert said.startswith("batchsolve: queens:5: the engine 'lanes' solves grids of digits only")
@@ -172,8 +171,7 @@ def test_an_engine_whose_nodes_vary_is_only_held_to_its_count():
 
 def test_weak_scaling_gives_every_worker_as_much():
     workload = read_workloads("datasets/sudoku4.csv", 40)[0]
-    grid = Plan(jobs=(1, 2), repeat=1)
-    runs = [run for run, _ in run_plan([workload], grid)]
+    runs = [run for run, _ in run_plan([workload], Plan(jobs=(1, 2), repeat=1))]
     assert [run.stacks for run in runs] == [40, 80]  # of 50 rows, so some come twice
     assert [run.count for run in runs] == [40, 80]  # each has one solution
     assert {run.kind for run in runs} == {"weak"}
@@ -285,8 +283,7 @@ def test_a_result_does_not_cost_what_the_first_waits_for(monkeypatch):
 
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):
-    workload = read_workloads("queens:8")[0]
-    (found,), left_out = forecast(workload, experiment, [4, 64])
+    (found,), left_out = forecast(read_workloads("queens:8")[0], experiment, [4, 64])
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
     checks, curve = found.of("check"), found.of("curve")

@@ -159,8 +159,7 @@ PAIRS += [(form, [*WAYS][k % len(WAYS)]) for k, form in enumerate(FRAMES) if for
 
 @pytest.mark.parametrize(("form", "way"), PAIRS)
 def test_a_text_is_a_grid_by_every_way_in(form, way, tmp_path):
-    text = (TEXTS | FRAMES)[form]
-    assert re.sub(r"\D", "", str(WAYS[way](text, tmp_path))) == SOLUTION
+    assert re.sub(r"\D", "", str(WAYS[way]((TEXTS | FRAMES)[form], tmp_path))) == SOLUTION
 
 
 @pytest.mark.parametrize("form", TEXTS)
@@ -295,8 +294,7 @@ def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form,
     others = [each for each in (FOUR, SIX, PUZZLE) if each != puzzle]
     for other, order in zip(others, (slice(None), slice(None, None, -1)), strict=True):
         text = between.join(["Grid 1", *[WRITTEN[form](puzzle), WRITTEN["lines"](other)][order]])
-        rows = solved(tmp_path / "a.txt", text)
-        assert [row["puzzle"] for row in rows] == [puzzle, other][order]
+        assert [row["puzzle"] for row in solved(tmp_path / "a.txt", text)] == [puzzle, other][order]
         with pytest.raises(bs.InputError, match="2 grids"):
             bs.count(tmp_path / "a.txt")
         with pytest.raises(bs.InputError, match="2 grids"):
@@ -543,8 +541,7 @@ def test_grids_of_a_file_begin_and_end_where_a_reader_sees_them_do(tmp_path, nam
     [("1" + 15 * "?", {"blank": "?"}), ("1" + 24 * ".", {"regions": "AABBBAABBCADCCCEDDDCEEEED"})],
 )
 def test_lines_of_grids_with_other_blanks_or_regions_are_no_drawing(tmp_path, line, how):
-    found = statuses(tmp_path / "a.txt", f"{line}\n" * len(line), **how)
-    assert found == ["multiple"] * len(line)
+    assert statuses(tmp_path / "a.txt", f"{line}\n" * len(line), **how) == ["multiple"] * len(line)
 
 
 @pytest.mark.parametrize("command", ["rate", "dedupe", "augment", "show"])
@@ -562,8 +559,7 @@ def test_drawings_are_read_in_folders(tmp_path):
 
 
 def test_bits_for_digits_are_read(tmp_path):
-    digits = np.array(CELLS)
-    bits = (digits[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
+    bits = (np.array(CELLS)[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
     np.save(tmp_path / "bits.npy", bits)
     assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
 
@@ -606,8 +602,7 @@ def test_cells_of_a_table_with_line_ends_are_no_drawing(tmp_path):
 
 @pytest.mark.parametrize("header", ["abcdefghi", "ABCDEFGHI"])
 def test_a_grid_in_a_csv_may_have_a_header(tmp_path, header):
-    rows = [header, *ROWS]
-    (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in rows))
+    (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in [header, *ROWS]))
     assert statuses(tmp_path / "a.csv") == ["unique"]
     assert bs.count(tmp_path / "a.csv").count == 1
 
@@ -636,8 +631,7 @@ def packed(path, **members):
 
 
 def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
-    table = pa.table({"puzzle": [PUZZLE] * 3})
-    pq.write_table(table, parquet := io.BytesIO())
+    pq.write_table(pa.table({"puzzle": [PUZZLE] * 3}), parquet := io.BytesIO())
     contents = ["puzzle,n\n" + f"{PUZZLE},1\n" * 3, json.dumps([PUZZLE] * 3), parquet.getvalue()]
     for content in contents:
         path = packed(tmp_path / "a.zip", **{"in/": "", "in/a": content, "__MACOSX/in/._a": "x"})
@@ -787,8 +781,7 @@ def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
     values = [PUZZLE, CELLS, PUZZLE.replace(".", "0"), LINES, PUZZLE[1:]]
     records = [{"id": k, "puzzle": value} for k, value in enumerate(values)]
     lines = "\n".join(map(json.dumps, records))
-    text = lines if name == "in.jsonl" else json.dumps(records, indent=2)
-    (tmp_path / name).write_text(text)
+    (tmp_path / name).write_text(lines if name == "in.jsonl" else json.dumps(records, indent=2))
     bs.solve_file(tmp_path / name, tmp_path / "out.csv")
     rows = rows_of_csv(tmp_path / "out.csv")
     assert [row["puzzle"] for row in rows] == [
@@ -832,8 +825,7 @@ def test_pencil_marks_that_could_get_lost_are_faults():
     table = bs.solve_table(pa.table({"puzzle": [PUZZLE, marked], "marks": ["e" + "." * 80] * 2}))
     assert table["status"].to_pylist() == ["unsolvable", "invalid"]
     assert "pencil marks, and marks in the column 'marks'" in table["message"][1].as_py()
-    tables = (pa.table({"puzzle": [text]}) for text in (PUZZLE, marked))
-    *_, late = bs.solve_stream(tables)
+    *_, late = bs.solve_stream(pa.table({"puzzle": [text]}) for text in (PUZZLE, marked))
     assert "which no puzzle of the first rows has" in late["message"][0].as_py()
     with pytest.raises(bs.ProblemError, match="without other rules, have canonical forms"):
         bs.solve_table(pa.table({"puzzle": [PUZZLE, marked]}), canonical=True)

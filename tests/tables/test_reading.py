@@ -153,8 +153,7 @@ def test_letters_that_leave_the_alphabet_open_are_refused(save):
     path = save("grid.txt", text)
     with pytest.raises(InputError, match=r"grid\.txt: the alphabet can be .* or A-P; say which"):
         read_problem(path)
-    reading = read_problem(path, alphabet="A-P")
-    assert reading.stack.tolist() == sudoku(4, 4).stack(digits).tolist()
+    assert read_problem(path, alphabet="A-P").stack.tolist() == sudoku(4, 4).stack(digits).tolist()
 
 
 def test_box_chooses_the_shape_and_the_size(save):
@@ -215,8 +214,7 @@ def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
 def test_compressed_files_and_standard_input(save, typed):
     for name, pack in (("a.txt.gz", gzip.compress), ("a.bz2", bz2.compress)):
         assert read_problem(save(name, pack(NINE.encode()))).stack.size == 30
-    ec = save("one.ec.gz", gzip.compress(b"1 1\na\na\n"))
-    assert read_problem(ec).problem.n_options == 1
+    assert read_problem(save("one.ec.gz", gzip.compress(b"1 1\na\na\n"))).problem.n_options == 1
     with pytest.raises(InputError, match=r"broken\.txt\.gz: "):
         read_problem(save("broken.txt.gz", b"no gzip"))
     for content in (NINE, "p ec 2\ns 1 2\n", '{"options": [["a"]]}'):
@@ -642,8 +640,7 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
         ["solve", save("a.csv", "puzzle\n1...\n"), "--regions", "/dev/zero", "-o", "out.csv"],
     ):
         assert "/dev/zero: is a device" in refused(*command)
-    said = refused("count", "dlx:-", input="a\n" * 10_001)
-    assert "standard input: has more than" in said
+    assert "standard input: has more than" in refused("count", "dlx:-", input="a\n" * 10_001)
 
 
 TWO_COLOURS = ([0, 2, 4], [0, 1, 0, 1], 2, 1)

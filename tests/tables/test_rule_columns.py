@@ -32,8 +32,7 @@ KILLED = "2857139643179462854968251731736948529645827318523716495281374967314695
 
 
 def table(**columns):
-    n = max(map(len, columns.values()))
-    return pa.table({"puzzle": [BLANK] * n, **columns})
+    return pa.table({"puzzle": [BLANK] * max(map(len, columns.values())), **columns})
 
 
 def solved(rows, **how):
@@ -275,14 +274,12 @@ def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text("\n".join(["puzzle,cages,sums,rules,constraints", *rows]) + "\n")
     bs.dedupe(str(path), str(out))
-    kept = out.read_text().splitlines()[1:]
-    assert kept == [rows[k] for k in (0, 2, 3, 5, 6)]
+    assert out.read_text().splitlines()[1:] == [rows[k] for k in (0, 2, 3, 5, 6)]
 
 
 def test_columns_of_lists_and_objects():
     given = table(cages=[list("AABB" + "." * 12)], sums=[{"A": 3, "B": 7}])
-    rules = rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))
-    agree(solved(given, limit=300)[0], all_of(rules))
+    agree(solved(given, limit=300)[0], all_of(rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))))
 
 
 def test_columns_of_numbers_are_no_rules():

@@ -34,8 +34,7 @@ def grid(box, seed, n_blanks=None):
     blanks = set(rng.sample(range(n * n), rng.randrange(n) if n_blanks is None else n_blanks))
     puzzle = [0 if k in blanks else digit for k, digit in enumerate(solved)]
     notation = Notation.from_name(ALPHABETS[n], n)
-    texts = notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool))
-    return texts.to_pylist()
+    return notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool)).to_pylist()
 
 
 def cells(n):
@@ -160,8 +159,7 @@ def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
     assert [row["status"] for row in rows] == ["unique"] * 3
     assert open_one["status"] == "invalid"
     assert "1-9A-G or 0-9A-F; say which with `alphabet`" in open_one["message"]
-    twelve = grid((3, 4), 0, 0)[0].replace("C", ".")
-    table = pa.table({"puzzle": [nine, nine, unclear, twelve]})
+    table = pa.table({"puzzle": [nine, nine, unclear, grid((3, 4), 0, 0)[0].replace("C", ".")]})
     solved = bs.solve_table(table, engine="dlx", alphabet="1-9A-G").to_pylist()
     assert [row["status"] for row in solved] == ["unique"] * 4
     assert "C" in solved[3]["solution"]  # its alphabet begins as the one that is named
@@ -289,8 +287,7 @@ def test_rules_of_rows_hold_for_every_shape():
 def test_rules_for_all_rows_hold_for_every_shape(jobs):
     puzzles = ["." * 16, "." * 36, "." * 81]
     solved = bs.solve_table(pa.table({"puzzle": puzzles}), rules="x", engine="dlx", jobs=jobs)
-    each = [bs.solve(p, rules="x").status for p in puzzles]
-    assert solved["status"].to_pylist() == each
+    assert solved["status"].to_pylist() == [bs.solve(p, rules="x").status for p in puzzles]
     assert solved["solution"].to_pylist()[0] == bs.solve(puzzles[0], rules="x").solution
 
 
@@ -306,8 +303,7 @@ def test_lists_of_numbers_of_any_length(tmp_path):
 
 
 def test_an_array_has_one_shape(tmp_path):
-    table = mixture(3, [(2, 2), (3, 3)])
-    pa.csv.write_csv(table, tmp_path / "in.csv")
+    pa.csv.write_csv(mixture(3, [(2, 2), (3, 3)]), tmp_path / "in.csv")
     summary = bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", engine="dlx")
     assert (summary.rows, summary.invalid) == (3, 1)
     assert np.load(tmp_path / "out.npy").shape == (3, 16)
@@ -346,8 +342,7 @@ def test_repeated_puzzles_of_every_shape(tmp_path):
 
 
 def test_a_row_of_another_shape_is_a_problem_of_its_own(tmp_path):
-    table = mixture(9)
-    pa.csv.write_csv(table, tmp_path / "in.csv")
+    pa.csv.write_csv(mixture(9), tmp_path / "in.csv")
     for k, box in enumerate(USUAL):
         reading = bs.read_problem(f"{tmp_path}/in.csv#{k + 1}")
         assert reading.problem.n_digits == box[0] * box[1]

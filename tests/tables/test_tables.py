@@ -345,8 +345,7 @@ def test_an_input_that_comes_by_and_by_is_waited_for(by_and_by, texts, columns, 
     by_and_by(*texts)
     corpus = Corpus(["-"])
     assert corpus.columns == columns
-    batches = list(corpus.batches())
-    assert sum(map(len, batches)) == n_rows
+    assert sum(map(len, corpus.batches())) == n_rows
     assert corpus.problem.n_digits == 4
 
 
@@ -532,8 +531,7 @@ def test_numbers_that_json_does_not_have_are_null(missing):
         {"f": 0.5, "n": [None], "s": {"x": [None, 1.5]}, "raw": {"y": [1, None]}},
         {"f": None, "n": [2.5], "s": {"x": None}, "raw": None},
     ]
-    lists = bytes(encoder_for("x.csv")(table.select(["n"]))).decode()
-    assert lists == "[null]\n[2.5]\n"
+    assert bytes(encoder_for("x.csv")(table.select(["n"]))).decode() == "[null]\n[2.5]\n"
 
 
 def test_floats_are_written_the_same_with_and_without_quotation_marks():
