@@ -31,17 +31,13 @@ COVERS = {
 FEW = [name for name, covers in COVERS.items() if 0 < covers < 5_000]
 
 
-@pytest.mark.parametrize(
-    ("name", "rows"),
-    [
-        ("kaggle_rated_7034.csv", 7_034),
-        ("sudoku9_17clue.txt", 49_158),
-        ("sudoku9_top1465.txt", 1_465),
-    ],
-)
-def test_every_puzzle_is_unique(tmp_path, name, rows):
+ROWS = {"kaggle_rated_7034.csv": 7034, "sudoku9_17clue.txt": 49_158, "sudoku9_top1465.txt": 1465}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_puzzle_is_unique(tmp_path, name):
     summary = bs.solve_file(str(FOLDER / name), str(tmp_path / "out.csv"))
-    assert (summary.rows, summary.unique, summary.disagree) == (rows, rows, 0)
+    assert (summary.rows, summary.unique, summary.disagree) == (ROWS[name], ROWS[name], 0)
 
 
 def test_puzzles_of_17_clues_differ_by_more_than_symmetries(tmp_path):

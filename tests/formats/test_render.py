@@ -19,21 +19,8 @@ from batchsolve.problems.stacks import Stacks
 # names that are prefixes of others, need escapes, are not ASCII, or are empty; the last two
 # are in the order of UTF-8, which differs from that of UTF-16
 NAMES = [
-    "",
-    "a",
-    "a ",
-    "a b",
-    "ab",
-    "b",
-    '"',
-    "\\",
-    "\n\t",
-    "\0",
-    "a\0",
-    "é",
-    "日本",
-    "\uffee",
-    "🧩",
+    *("", "a", "a ", "a b", "ab", "b", '"', "\\", "\n\t", "\0", "a\0", "é", "日本"),
+    *("\uffee", "🧩"),
 ]
 
 

@@ -23,9 +23,8 @@ from batchsolve.scaling.report import render
 from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals, speedup_rows
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
-with_matplotlib = pytest.mark.skipif(
-    importlib.util.find_spec("matplotlib") is None, reason="matplotlib is an extra"
-)
+is_missing = importlib.util.find_spec("matplotlib") is None
+with_matplotlib = pytest.mark.skipif(is_missing, reason="matplotlib is an extra")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 VOID = {"meta", "img", "br", "link", "hr"}
 

@@ -114,9 +114,9 @@ FRAMES = {
     "a line of numbers.txt": " ".join(PUZZLE.replace(".", "0")),
 }
 NUMBERED = {
-    "frame.txt": FRAMED.replace(".", "-1"),
-    **{f"{name}.txt": numbered(sep) for name, sep in (("b", " "), ("t", "\t"), ("c", ", "))},
+    f"{name}.txt": numbered(mark) for name, mark in {"b": " ", "t": "\t", "c": ", "}.items()
 }
+NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
 LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
 TEXTS = {
     **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
@@ -374,11 +374,8 @@ def test_rows_of_cells_that_are_too_long_or_short_are_refused(tmp_path, cut):
         bs.solve_file(tmp_path / "a.csv", tmp_path / "out.csv")
 
 
-LETTERS = {
-    4: "a.....b..c.....d",
-    9: "".join(c if c == "." else "abcdefghi"[int(c) - 1] for c in PUZZLE),
-    16: ".".join("0123456789abcdef" * 8),
-}
+NINE_LETTERS = PUZZLE.translate(str.maketrans("123456789", "abcdefghi"))
+LETTERS = {4: "a.....b..c.....d", 9: NINE_LETTERS, 16: ".".join("0123456789abcdef" * 8)}
 
 
 @pytest.mark.parametrize("form", ["lines", "blanks", "commas", "one line"])
@@ -682,10 +679,8 @@ def pencilled(puzzle):
     """Return the digits that each cell may have, beside the clues in its houses."""
     houses = plain(3, 3).houses
     seen = [{puzzle[p] for house in houses if k in house for p in house} for k in range(81)]
-    return [
-        cell if cell != "." else "".join(d for d in "123456789" if d not in seen[k])
-        for k, cell in enumerate(puzzle)
-    ]
+    left = ["".join(digit for digit in "123456789" if digit not in each) for each in seen]
+    return [cell.replace(".", digits) for cell, digits in zip(puzzle, left, strict=True)]
 
 
 def barred(cells):
@@ -784,9 +779,8 @@ def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
     (tmp_path / name).write_text(lines if name == "in.jsonl" else json.dumps(records, indent=2))
     bs.solve_file(tmp_path / name, tmp_path / "out.csv")
     rows = rows_of_csv(tmp_path / "out.csv")
-    assert [row["puzzle"] for row in rows] == [
-        value if isinstance(value, str) else json.dumps(value) for value in values
-    ]
+    texts = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    assert [row["puzzle"] for row in rows] == texts
     assert rows[4]["message"] == "80 characters; a 9×9 grid has 81"
     rows = solved(tmp_path / name)
     assert [{"id": row["id"], "puzzle": row["puzzle"]} for row in rows] == records

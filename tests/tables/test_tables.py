@@ -104,10 +104,8 @@ def each_once(pairs):
 
 @st.composite
 def json_files(draw):
-    record = st.fixed_dictionaries(
-        {"puzzle": grids | st.none(), "x": st.integers(-(2**63), 2**63 - 1) | st.none()},
-        optional={"f": st.floats(allow_nan=False)},
-    )
+    whole = {"puzzle": grids | st.none(), "x": st.integers(-(2**63), 2**63 - 1) | st.none()}
+    record = st.fixed_dictionaries(whole, optional={"f": st.floats(allow_nan=False)})
     record = st.builds(json.dumps, record, ensure_ascii=st.booleans())
     odd = st.sampled_from(ODD_LINES) if draw(st.booleans()) else record
     lines = [json.dumps({"puzzle": P, "x": 1, "f": 0.5}), *draw(st.lists(record | odd))]
@@ -203,13 +201,10 @@ class Portions(io.BytesIO):
         return next(self._pauses)
 
 
-@given(
-    st.text(alphabet='a,"\n', max_size=80),
-    st.integers(0, 20),
-    st.sampled_from(["", ","]),
-    st.integers(1, 64),
-    st.lists(st.integers(1, 9), min_size=1),
-)
+texts, sizes = st.text(alphabet='a,"\n', max_size=80), st.lists(st.integers(1, 9), min_size=1)
+
+
+@given(texts, st.integers(0, 20), st.sampled_from(["", ","]), st.integers(1, 64), sizes)
 def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions):
     content = text.encode()
     begin = min(begin, len(content))
