@@ -27,6 +27,13 @@ def run(work):
         work(check_interrupt)
 
 
+def interrupted(work):
+    """Run what must be interrupted; return the interrupt."""
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(work)
+    return caught.value
+
+
 def test_a_swallowed_interrupt_is_raised_at_the_next_check():
     def work(check):
         check()
@@ -35,8 +42,7 @@ def test_a_swallowed_interrupt_is_raised_at_the_next_check():
         check()
         pytest.fail("the check let it pass")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -56,8 +62,7 @@ def test_an_interrupt_waits_where_python_would_swallow_and_print_it(meanwhile, c
         check()
         reached.append("checked")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
     assert (reached, capsys.readouterr().err) == (["loaded"], "")
 
 
@@ -68,8 +73,7 @@ def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():
         press_while("distributed.gc")
         reached.append("end")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
     assert reached == ["end"]
 
 
@@ -94,8 +98,7 @@ def test_a_second_interrupt_does_not_wait():
         press_while("distributed.gc")
         pytest.fail("both waited")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
 
 
 def test_what_is_raised_after_an_interrupt_is_the_interrupt():
@@ -105,9 +108,7 @@ def test_what_is_raised_after_an_interrupt_is_the_interrupt():
         error.add_note("go on with --resume")
         raise error
 
-    with pytest.raises(KeyboardInterrupt) as caught:
-        run(work)
-    assert caught.value.__notes__ == ["go on with --resume"]
+    assert interrupted(work).__notes__ == ["go on with --resume"]
 
 
 def test_an_error_in_closing_after_an_interrupt_does_not_hide_how_to_go_on():
@@ -120,9 +121,7 @@ def test_an_error_in_closing_after_an_interrupt_does_not_hide_how_to_go_on():
         finally:
             raise TimeoutError("the cluster did not close")
 
-    with pytest.raises(KeyboardInterrupt) as caught:
-        run(work)
-    assert caught.value.__notes__ == ["go on with --resume"]
+    assert interrupted(work).__notes__ == ["go on with --resume"]
 
 
 @pytest.mark.parametrize("module", ["distributed.gc", "batchsolve"])

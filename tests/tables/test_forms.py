@@ -211,6 +211,11 @@ def outputs(path, chunks):
         yield path.with_name("out.csv").read_bytes()
 
 
+def column_of(*values):
+    """Return the statuses of the rows of a table."""
+    return bs.solve_table(pa.table({"puzzle": [*values]}))["status"].to_pylist()
+
+
 def statuses(*arguments, **how):
     return [row["status"] for row in solved(*arguments, **how)]
 
@@ -299,8 +304,7 @@ def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form,
             bs.count(tmp_path / "a.txt")
         with pytest.raises(bs.InputError, match="2 grids"):
             bs.solve(text)
-        cell = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
-        assert cell["status"].to_pylist() == ["unique", "invalid"]
+        assert column_of(PUZZLE, text) == ["unique", "invalid"]
 
 
 SQUARE = "\n".join(rows_of(FOUR))
@@ -739,10 +743,9 @@ def test_rows_of_other_lengths_are_not_joined_to_a_grid(form):
     for text in (json.dumps(rows), lines, "[" + lines.replace("\n", "]\n[") + "]"):
         with pytest.raises(bs.InputError, match=why):
             bs.solve(text)
-        found = bs.solve_table(pa.table({"puzzle": [PUZZLE, text]}))
-        assert found["status"].to_pylist() == ["unique", "invalid"]
+        assert column_of(PUZZLE, text) == ["unique", "invalid"]
         with pytest.raises(bs.InputError, match=f"; {len(rows)} rows of .*cells; a 9×9 grid has 9"):
-            bs.solve_table(pa.table({"puzzle": [text]}))
+            column_of(text)
     found = bs.solve_table(pa.table({"puzzle": [CELLS, rows, CELLS]}))
     assert found["status"].to_pylist() == ["unique", "invalid", "unique"]
     assert found["message"][1].as_py().startswith(f"{len(rows)} rows of ")
@@ -801,9 +804,8 @@ def test_pencil_marks_are_marks(tmp_path, form):
 def test_pencil_marks_may_stand_in_a_cell_of_a_table(tmp_path, form):
     assert in_csv(PENCILLED[form], tmp_path) == SOLUTION
     fewer = PENCILLED[form].replace("124", "12", 1)
-    table = pa.table({"puzzle": [PUZZLE, PENCILLED[form], fewer]})
-    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "unique", "unsolvable"]
-    assert bs.solve_table(table[2:])["status"].to_pylist() == ["unsolvable"]
+    assert column_of(PUZZLE, PENCILLED[form], fewer) == ["unique", "unique", "unsolvable"]
+    assert column_of(fewer) == ["unsolvable"]
 
 
 @pytest.mark.parametrize("form", PENCILLED)
@@ -830,8 +832,7 @@ def test_a_wrong_number_is_no_pencil_mark(cell):
     numbers = [cell, *PUZZLE.replace(".", "0")[1:]]
     with pytest.raises(bs.InputError, match=f"row 1, column 1: '{cell}' is not a number from 1 to"):
         bs.solve(" ".join(numbers))
-    table = pa.table({"puzzle": [" ".join(numbers), PUZZLE]})
-    assert bs.solve_table(table)["status"].to_pylist() == ["invalid", "unique"]
+    assert column_of(" ".join(numbers), PUZZLE) == ["invalid", "unique"]
 
 
 SEVEN = [[0, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 0, 0, 1], [0, 1, 1, 0, 0, 1, 0]]
