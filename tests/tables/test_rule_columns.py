@@ -225,6 +225,7 @@ WRONG = [
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
     ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
+    ({"regions": "ééééAAAABBBB"}, "column 'regions': 16 cells have 16 labels, not 12"),
     *(
         ({"cages": cages, "sums": ""}, f"column 'cages': {why}")
         for cages, why in {
