@@ -17,7 +17,7 @@ from batchsolve.formats import other_programs
 from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.sudoku import Variant
-from batchsolve.tables.rule_columns import COLUMNS, _numbered_regions
+from batchsolve.tables.rule_columns import COLUMNS
 
 BLANK, JIGSAW = "." * 16, "AAABACBBCCBDCDDD"
 PLAIN = plain(2, 2)
@@ -225,6 +225,8 @@ WRONG = [
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
     ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
+    ({"regions": "AAAAAAAABBBBBBBB"}, "column 'regions': region 'A' has 8 cells; each region"),
+    ({"regions": "AAABBBBCCCCDDDDE"}, "column 'regions': region 'A' has 3 cells; each region"),
     ({"regions": "ééééAAAABBBB"}, "column 'regions': 16 cells have 16 labels, not 12"),
     *(
         ({"cages": cages, "sums": ""}, f"column 'cages': {why}")
@@ -397,23 +399,6 @@ def test_the_guide_names_all_that_is_read():
     names = {*other_programs._CONSTRAINTS, *other_programs._FIELDS, *NAMED, *STRICT, *COLUMNS}
     shown = set(re.findall(r"`([^`\n]+)`", GUIDE))
     assert names - shown == {"Given", "grid"}  # the guide says these in words
-
-
-def numbered(text):
-    """Return the numbers of the regions of 4 cells; None where there are none, or others."""
-    labels = list(dict.fromkeys(text.encode()))
-    sizes = {text.encode().count(label) for label in labels}
-    is_right = len(text.encode()) == 16 and sizes == {4}
-    return [labels.index(label) for label in text.encode()] if is_right else None
-
-
-@given(st.lists(st.permutations("AAAABBBBCCCCDDDD").map("".join) | st.text("AB é", max_size=16)))
-def test_regions_are_numbered_by_their_first_cells(texts):
-    regions, wrong = _numbered_regions(pa.array(texts, pa.string()), 4)
-    for text, found, is_wrong in zip(texts, regions.tolist(), wrong.tolist(), strict=True):
-        right = numbered(text)
-        assert is_wrong == (right is None and text != "")
-        assert is_wrong or found == (right or [255] * 16)
 
 
 def listed(first, shape=list):
