@@ -467,34 +467,6 @@ def test_where_and_when_is_known(experiment):
     assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["queens:6", "--jobs", "0"], "1 or more"),
-        (["queens:6", "--jobs", "two"], "is not a number"),
-        (["queens:6", "--split-depth", "deep"], "is not a number"),
-        (["queens:6", "--backend", "carrier-pigeon"], "unknown backend"),
-        (["queens:6", "--engine", "steam"], "unknown engine"),
-        (["queens:6", "--repeat", "0"], "1 or more"),
-        (["queens:6", "--weak", "0"], "1 or more"),
-        (["queens:6", "--by", "rating"], "give their number with --weak"),
-        (["queens:6", "--weak", "1", "--forecast-workers", "8"], "leave out"),
-        (["queens:6", "--latency", "-1"], "0 to 1,000,000 seconds"),
-        (["queens:6", "--latency", "inf"], "0 to 1,000,000 seconds"),
-        (["queens:6", "--latency", "nan"], "0 to 1,000,000 seconds"),
-        (["queens:6", "--forecast-workers", "0"], "1 to 250,000, not 0"),
-        (["queens:6", "--forecast-workers", "8,250001"], "1 to 250,000, not 250,001"),
-        (["queens:6", "--scheduler", "tcp://localhost:1"], "takes no address"),
-        (["nothing:6"], "no such file"),
-        (["queens:6", "--engine", "lanes"], "grids of digits only"),
-    ],
-)
-def test_wrong_usage_is_explained(arguments, message, tmp_path):
-    out = tmp_path / "out"
-    assert message in refused("scale", *arguments, "-o", out)
-    assert not (out / "runs.csv").exists()
-
-
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
     out = os.fsdecode(os.fsencode(tmp_path / "out") + b"\xff")
     said = refused(*SCALE, "queens:4", "--repeat", "1", "-o", out)
