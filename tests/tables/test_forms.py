@@ -515,7 +515,7 @@ FILES = {  # the content of a file, and the statuses of its rows
     "a row is missing.txt": (f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n", [U, X, U]),
     "a band of the first is missing.txt": (f"{TWO_BANDS}\n\n{LINES}\n\n{LINES}", [X, U, U]),
     "a band of the second is missing.txt": (f"{LINES}\n\n{TWO_BANDS}\n\n{LINES}", [U, X, U]),
-    "rows of small ones are missing.txt": (f"{LINES}\n\n{SHORT}\n\n" * 2, [U, X] * 2),
+    "rows of small ones are missing.txt": ("\n\n".join([LINES, SHORT] * 2), [U, X] * 2),
     "lines of small grids.txt": (f"{FOUR}\n" * 16, [U] * 16),
     "lines of blank grids.txt": (f"{'.' * 16}\n" * 16, [M] * 16),
     "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
