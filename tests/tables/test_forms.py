@@ -482,11 +482,6 @@ def test_numbers_in_columns_are_read_alike_wherever_a_block_ends(tmp_path):
     assert len(set(outputs(tmp_path / "a.csv", (1, 4)))) == 1
 
 
-def test_drawings_of_large_grids_of_numbers_are_read(tmp_path):
-    sixteen = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["puzzle"][0].as_py()
-    assert statuses(tmp_path / "a.txt", "\n".join(rows_of(sixteen.split(), " "))) == ["unique"]
-
-
 def numbers_of(puzzle):
     return [int(c) for c in puzzle.replace(".", "0")]
 
@@ -509,13 +504,18 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
 SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
 U, X, M = "unique", "invalid", "multiple"
-FILES = {  # the content of a file, and the statuses of its rows
+SIXTEEN = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["puzzle"][0].as_py()
+FILES = {  # the content of a file, the statuses of its rows, and what is said about them
     "gaps between boxes.txt": ("\n\n".join(BANDS * 2), [U] * 2),
     "digits of few kinds.txt": (FEW_DIGITS, [M]),
     "a row is missing.txt": (f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n", [U, X, U]),
     "a band of the first is missing.txt": (f"{TWO_BANDS}\n\n{LINES}\n\n{LINES}", [X, U, U]),
     "a band of the second is missing.txt": (f"{LINES}\n\n{TWO_BANDS}\n\n{LINES}", [U, X, U]),
     "rows of small ones are missing.txt": ("\n\n".join([LINES, SHORT] * 2), [U, X] * 2),
+    "large ones of numbers.txt": ("\n".join(rows_of(SIXTEEN.split(), " ")), [U]),
+    "other blanks.txt": (f"1{15 * '?'}\n" * 16, [M] * 16, {"blank": "?"}),
+    "regions.txt": (f"1{24 * '.'}\n" * 25, [M] * 25, {"regions": "AABBBAABBCADCCCEDDDCEEEED"}),
+    "cells.csv": (f'id,puzzle\n1,"{FRAMED}"\n2,"{LINES[:-10]}"\n3,"{LINES}"\n', [U, X, U]),
     "lines of small grids.txt": (f"{FOUR}\n" * 16, [U] * 16),
     "lines of blank grids.txt": (f"{'.' * 16}\n" * 16, [M] * 16),
     "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
@@ -533,16 +533,8 @@ FILES = {  # the content of a file, and the statuses of its rows
 
 @pytest.mark.parametrize("name", FILES)
 def test_grids_of_a_file_begin_and_end_where_a_reader_sees_them_do(tmp_path, name):
-    text, wanted = FILES[name]
-    assert statuses(tmp_path / name, text) == wanted
-
-
-@pytest.mark.parametrize(
-    ("line", "how"),
-    [("1" + 15 * "?", {"blank": "?"}), ("1" + 24 * ".", {"regions": "AABBBAABBCADCCCEDDDCEEEED"})],
-)
-def test_lines_of_grids_with_other_blanks_or_regions_are_no_drawing(tmp_path, line, how):
-    assert statuses(tmp_path / "a.txt", f"{line}\n" * len(line), **how) == ["multiple"] * len(line)
+    text, wanted, *how = FILES[name]
+    assert statuses(tmp_path / name, text, **dict(*how)) == wanted
 
 
 @pytest.mark.parametrize("command", ["rate", "dedupe", "augment", "show"])
@@ -593,12 +585,6 @@ def test_of_several_grids_in_a_file_a_problem_is_one_row(tmp_path, name):
     with pytest.raises(bs.InputError, match=f"3 grids.* name .*row, as in {path}#1"):
         bs.count(path)
     assert bs.count(f"{path}#2").count == 1
-
-
-def test_cells_of_a_table_with_line_ends_are_no_drawing(tmp_path):
-    table = pa.table({"id": [1, 2, 3], "puzzle": [FRAMED, "\n".join(ROWS[:8]), LINES]})
-    write_table(table, tmp_path / "a.csv")
-    assert statuses(tmp_path / "a.csv") == ["unique", "invalid", "unique"]
 
 
 @pytest.mark.parametrize("header", ["abcdefghi", "ABCDEFGHI"])
