@@ -474,10 +474,12 @@ def test_rows_of_digits_in_their_order_are_no_header(tmp_path, first, mark, betw
     assert statuses(tmp_path / "a.csv", f"\n{between}".join([grid] * 3)) == ["unique"] * 3
 
 
+SIXTEEN = [str((4 * (k // 16 % 4) + k // 64 + k) % 16 + 1) for k in range(256)]
+
+
 def test_numbers_in_columns_are_read_alike_wherever_a_block_ends(tmp_path):
-    grid = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["solution"][0].as_py()
-    low = ["0" if int(cell) > 9 else cell for cell in grid.split()]
-    lines = [",".join(grid.split())] + [",".join(low)] * 3
+    low = ["0" if int(cell) > 9 else cell for cell in SIXTEEN]
+    lines = [",".join(SIXTEEN)] + [",".join(low)] * 3
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
     assert len(set(outputs(tmp_path / "a.csv", (1, 4)))) == 1
 
@@ -504,7 +506,6 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
 SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
 U, X, M = "unique", "invalid", "multiple"
-SIXTEEN = bs.generate_table(1, box=(4, 4), seed=1, alphabet="numbers")["puzzle"][0].as_py()
 FILES = {  # the content of a file, the statuses of its rows, and what is said about them
     "gaps between boxes.txt": ("\n\n".join(BANDS * 2), [U] * 2),
     "digits of few kinds.txt": (FEW_DIGITS, [M]),
@@ -512,7 +513,7 @@ FILES = {  # the content of a file, the statuses of its rows, and what is said a
     "a band of the first is missing.txt": (f"{TWO_BANDS}\n\n{LINES}\n\n{LINES}", [X, U, U]),
     "a band of the second is missing.txt": (f"{LINES}\n\n{TWO_BANDS}\n\n{LINES}", [U, X, U]),
     "rows of small ones are missing.txt": ("\n\n".join([LINES, SHORT] * 2), [U, X] * 2),
-    "large ones of numbers.txt": ("\n".join(rows_of(SIXTEEN.split(), " ")), [U]),
+    "large ones of numbers.txt": ("\n".join(rows_of([".", *SIXTEEN[1:]], " ")), [U]),
     "other blanks.txt": (f"1{15 * '?'}\n" * 16, [M] * 16, {"blank": "?"}),
     "regions.txt": (f"1{24 * '.'}\n" * 25, [M] * 25, {"regions": "AABBBAABBCADCCCEDDDCEEEED"}),
     "cells.csv": (f'id,puzzle\n1,"{FRAMED}"\n2,"{LINES[:-10]}"\n3,"{LINES}"\n', [U, X, U]),
