@@ -51,6 +51,12 @@ def invoke_as_user(*commands):
     return json.loads(done.stdout)
 
 
+def run_python(*words, **how):
+    """Run Python in a process of its own, whose streams are texts unless they are given."""
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | how
+    return subprocess.run([sys.executable, *words], **how)
+
+
 def refused(*arguments, **how):
     """Call a command that must be refused; return what it says, as one line."""
     done = invoke(*arguments, **how)

@@ -15,13 +15,9 @@ DEEP = "deep16.csv"  # its trees are too large for most engines; see test_datase
 NAMES = sorted(path.name for path in DATASETS.glob("*.csv") if path.name != DEEP)
 FEW_NODES = 60  # by dancing links; an engine in Python searches as many in no time,
 MOST_NODES = 2_000  # or is not compared, if its own tree is as large
-COLLECTING = [
-    name
-    for name in engine_names()
-    if name != "dlx" and not get_engine(name).capabilities.counts_only
-]
-IN_CORE = ("batchsolve.engines.native",)
-IN_PYTHON = [name for name in COLLECTING if get_engine(name).module not in IN_CORE]
+ENGINES = {name: get_engine(name) for name in engine_names() if name != "dlx"}
+COLLECTING = [name for name, each in ENGINES.items() if not each.capabilities.counts_only]
+IN_PYTHON = [name for name in COLLECTING if ENGINES[name].module != "batchsolve.engines.native"]
 LIMIT = 20
 
 

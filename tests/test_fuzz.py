@@ -4,8 +4,6 @@ import doctest
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +15,7 @@ import pytest
 from fuzzing import grids, problems
 from fuzzing.cases import Draft, misbehaved
 from fuzzing.commands import Process, run_commands
+from invoking import run_python
 from puzzles import counting, draws
 
 from batchsolve.engines import native
@@ -74,8 +73,7 @@ def test_a_lost_row_is_found(monkeypatch):
         return (table, faults) if faults else (table.take(kept), {})
 
     monkeypatch.setattr(Layout, "rows", lose_the_third)
-    lost = found("table", "is lost", seed=3)
-    [data] = lost.draft.files.values()
+    [data] = found("table", "is lost", seed=3).draft.files.values()
     assert data.count(b"\n") <= 4  # a header, and the third row of those that are left
 
 
@@ -124,8 +122,7 @@ def unsealed(monkeypatch):
 @pytest.mark.parametrize(("kind", "seed"), [("search", 7), ("corpus", 9)])  # it is soon found
 @pytest.mark.usefixtures("unsealed")
 def test_damage_that_is_not_noticed_is_found(kind, seed):
-    failure = found(kind, seed=seed)
-    assert "run" in " ".join(failure.draft.files) or kind == "corpus"
+    assert "run" in " ".join(found(kind, seed=seed).draft.files) or kind == "corpus"
 
 
 def misbehave():
@@ -183,11 +180,6 @@ class Here:
 
 
 def test_an_unknown_kind_is_refused():
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--kinds", "table,tables"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python(SCRIPT, "--kinds", "table,tables")
     assert done.returncode == 2
     assert "unknown kind 'tables'; choose from table, rules, problem" in done.stderr

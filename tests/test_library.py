@@ -2,12 +2,10 @@
 
 import inspect
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from invoking import invoke
+from invoking import invoke, run_python
 
 import batchsolve as bs
 
@@ -123,8 +121,7 @@ def test_answers_are_shown_as_grids_in_notebooks():
     answer = bs.solve("1.....2..3.....4")
     shown = answer._repr_html_()
     assert shown.startswith("<p>unique, 1 solution</p><div><svg")
-    digits = re.findall(r'class="bs-digit"[^>]*>([^<>]*)</text>', shown)
-    assert digits == list(answer.solution)
+    assert re.findall(r'class="bs-digit"[^>]*>([^<>]*)</text>', shown) == list(answer.solution)
     assert "bs-frame" in bs.solve("1" + "." * 8, regions="AAB ACB CCB")._repr_html_()
     assert answer.message is None
     wrong = bs.solve("11..............")
@@ -161,5 +158,5 @@ try:
 except KeyboardInterrupt:
     print("raised")
 """
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    ran = run_python("-c", program)
     assert (ran.returncode, ran.stdout.split()) == (0, ["raised"]), ran.stderr

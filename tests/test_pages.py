@@ -41,13 +41,9 @@ def page_of(name):
 
 def shown_files(text):
     """Return the files that a page has its reader write, or shows by ``cat``."""
-    written = re.findall(
-        r"[Ww]rite\s+(?:this|these \d+ lines)\s+to\s+`([\w.]+)`.*?```\w*\n(.*?)^```",
-        text,
-        re.M | re.S,
-    )
+    written = r"[Ww]rite\s+(?:this|these \d+ lines)\s+to\s+`([\w.]+)`.*?```\w*\n(.*?)^```"
     shown = re.findall(r"^\$ cat (\w+\.(?:dlx|json))\n(.*?)(?=^\$|^```)", text, re.M | re.S)
-    return dict(written + shown)
+    return dict(re.findall(written, text, re.M | re.S) + shown)
 
 
 @pytest.fixture

@@ -35,9 +35,8 @@ def imported_in(program):
                 is_command = each.name.endswith("__main__")  # which sets handlers of signals
                 if each.name.split(".")[0] == "batchsolve" and not is_command:
                     module = import_module(each.name)
-                    found[each.asname or "batchsolve"] = (
-                        module if each.asname else import_module("batchsolve")
-                    )
+                    package = import_module("batchsolve")
+                    found[each.asname or "batchsolve"] = module if each.asname else package
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("batchsolve"):
             if node.module.endswith("__main__"):
                 continue
@@ -78,10 +77,7 @@ def test_attributes_that_are_set_exist():
     [
         ("from batchsolve.search import tree\ntree.AWAITED_AFTER = 0", ["tree.AWAITED_AFTER"]),
         ("from batchsolve.search import tree\ntree.WEIGH_AFTER = 0", []),
-        (
-            "import batchsolve.runs.run\nbatchsolve.runs.run.Run.no = 1",
-            ["batchsolve.runs.run.Run.no"],
-        ),
+        ("import batchsolve.core\nbatchsolve.core.LEVEL.no = 1", ["batchsolve.core.LEVEL.no"]),
         ("PROGRAM = '''\nimport batchsolve.settings as k\nk.NONE += 1'''", ["k.NONE"]),
     ],
 )

@@ -1,9 +1,7 @@
 """The sanitized build, which `scripts/sanitize` makes, catches what it is there for."""
 
-import subprocess
-import sys
-
 import pytest
+from invoking import run_python
 
 from batchsolve.core import LEVEL
 
@@ -17,7 +15,7 @@ native.element_at(np.zeros(8, np.uint8), 8)
 
 @pytest.mark.skipif(LEVEL != "sanitized", reason="this is not the sanitized build")
 def test_a_planted_overrun_is_caught():
-    done = subprocess.run([sys.executable, "-c", OVERRUN], capture_output=True, text=True)
+    done = run_python("-c", OVERRUN)
     assert done.returncode != 0
     assert done.stdout == "0\n"
     assert "Assertion" in done.stderr or "Sanitizer" in done.stderr

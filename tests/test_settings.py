@@ -57,13 +57,10 @@ REPEATED = pa.table(
         "rules": ["", "", "", "", "x", "", ""],
     }
 )
-RATED = pa.table(
-    {"puzzle": [NINE, UNIQUE, "." * 81, "1" * 81], "other": [NINE_SOLVED, NINE, NINE, NINE]}
-)
-PREDICTED = TABLE.append_column(
-    "prediction", pa.array([SOLVED[0], "1234341221434321", "1243", None])
-)
-PREDICTED = PREDICTED.append_column("guess", pa.array(SOLVED))
+NINES = [NINE, UNIQUE, "." * 81, "1" * 81]
+RATED = pa.table({"puzzle": NINES, "other": [NINE_SOLVED, NINE, NINE, NINE]})
+PREDICTED = [SOLVED[0], "1234341221434321", "1243", None]
+PREDICTED = pa.table({**TABLE.to_pydict(), "prediction": PREDICTED, "guess": SOLVED})
 UNTIMED = {"seconds", "rows_per_second"}
 
 told: list[object] = []  # what callbacks, workers and tasks have told in a call
@@ -119,26 +116,18 @@ def of_table(function, table=TABLE):
     return lambda folder, **how: function(table, **how)
 
 
-def of_file(function, table=TABLE):
-    def call(folder, **how):
+def of_file(function, table=TABLE, output="out.csv"):
+    def call(folder, output=output, **how):
         if not (folder / "in.csv").exists():
             pacsv.write_csv(table, folder / "in.csv")
-        given = function(folder / "in.csv", folder / "out.csv", **how)
-        return given, (folder / "out.csv").read_text()
+        return function("in.csv", output, **how), files_in(folder)
 
     return call
 
 
-def deduped(folder, output="out.csv", **how):
-    pacsv.write_csv(REPEATED, folder / "in.csv")
-    given = bs.dedupe(folder / "in.csv", output, **how)
-    return given, output and (folder / output).read_text()
-
-
-def partitioned(folder, output="parts", **how):
-    pacsv.write_csv(REPEATED, folder / "in.csv")
-    given = bs.partition(folder / "in.csv", output, **how)
-    return given, output and {path.name: path.read_text() for path in folder.glob("parts/*")}
+def files_in(folder):
+    """Return what can be seen of the files of a folder."""
+    return {str(path): contents(path) for path in folder.rglob("*") if path.is_file()}
 
 
 def of_problem(function, *arguments, problem="queens:6"):
@@ -146,7 +135,7 @@ def of_problem(function, *arguments, problem="queens:6"):
 
 
 def to_file(folder, **how):
-    return bs.generate_file(folder / "out.csv", 3, **how), (folder / "out.csv").read_text()
+    return bs.generate_file("out.csv", 3, **how), files_in(folder)
 
 
 def of_run(folder, on_progress=None, problem=COSTLY, **how):
@@ -166,9 +155,8 @@ def of_a_row(folder, **how):
     return bs.read_problem(f"{folder}/in.csv#1", **how)
 
 
-COUNTED = pa.table(
-    {"problem": ["queens:9", "queens:x", "langford:3"], "again": ["queens:4", "langford:3", ""]}
-)
+NAMES = ["queens:9", "queens:x", "langford:3"]
+COUNTED = pa.table({"problem": NAMES, "again": ["queens:4", "langford:3", ""]})
 MADE = {
     "n": 2,
     "box": (2, 3),
@@ -223,7 +211,7 @@ CASES = {
         of_problem(bs.count_projections, ["r1*"]), {"stack": [1], "engine": "bits"}
     ),
     "dedupe": Case(
-        deduped,
+        of_file(bs.dedupe, REPEATED),
         {"output": None, "up_to_symmetry": True, "against": ["in.csv"], "mark": True},
     ),
     "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}, {}, MANY_NODES),
@@ -244,7 +232,7 @@ CASES = {
     "generate_table": Case(lambda folder, **how: bs.generate_table(3, **how), *MAKING),
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
     "partition": Case(
-        partitioned,
+        of_file(bs.partition, REPEATED, "parts"),
         {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
         {"parts": "a=0.4,b=0.6"},
         {"bins": {"by": "rules"}},
@@ -473,130 +461,99 @@ def test_each_keyword_changes_something_or_is_refused_by_name(function, outcome)
 # ---- commands -------------------------------------------------------------------------------
 
 COMMANDS = all_commands()
-OF_GRIDS = ("--alphabet", "--blank", "--box", "--column", "--regions", "--rule-columns", "--rules")
-WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | {
-    "--box": "1x4",
-    "--column": "third",
-    "--latency": "1",
-    "--number": "2",
-    "--output": "other.csv",
-    "--regions": "{home}/regions.txt",
-    "--scheduler": VALUES["address"],
-    "--seed": "3",
-    "--split-depth": "3",
-    "--symmetries": "structure",
-}
+OF_GRIDS = ("alphabet", "blank", "box", "column", "regions", "rule_columns", "rules")
+
+
+def words_of(line):
+    """Return the options of a command line, each with the word behind it."""
+    words = line.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | words_of(
+    "--box 1x4 --column third --latency 1 --number 2 --output other.csv --seed 3 --split-depth 3 "
+    "--regions {home}/regions.txt --symmetries structure --scheduler tcp://127.0.0.1:1"
+)
 """Words behind options, which suit most commands."""
 
-MADE_WORDS = {
-    "--alphabet": "1234",
-    "--box": "2x3",
-    "--cage-layout": "{home}/regions.txt",
-    "--cages": "2..3",
-    "--clues": "6",
-    "--columns": "quizzes,solutions",
-    "--constraints": "{home}/constraints.txt",
-    "--line-cells": "2",
-    "--lines": "thermo",
-    "--marks": "xv",
-    "--pattern": "{home}/pattern.txt",
-    "--rating": "1..2",
-    "--symmetry": "rotation",
-    "--unlike": "{home}/in.csv",
-}
+MADE_WORDS = (
+    "--alphabet 1234 --box 2x3 --cage-layout {home}/regions.txt --cages 2..3 --clues 6 --lines "
+    "thermo --columns quizzes,solutions --constraints {home}/constraints.txt --line-cells 2 "
+    "--marks xv --pattern {home}/pattern.txt --rating 1..2 --symmetry rotation "
+    "--unlike {home}/in.csv"
+)
 
 
-@dataclass
 class Line:
     """A command line, words of options beside `WORDS`, and what these need to have a meaning."""
 
-    line: str
-    words: dict = field(default_factory=dict)
-    beside: dict = field(default_factory=dict)
+    def __init__(self, line, words="", **beside):
+        self.line, self.words, self.beside = line, WORDS | words_of(words), beside
 
 
 ONE = "{home}/in.csv#2"
 LINES = {
-    "solve": Line(
-        "{home}/in.csv -o out.csv",
-        {"--node-limit": "1"},
-        dict.fromkeys(["--engine", "--branch"], "--json"),
-    ),
+    "solve": Line("{home}/in.csv -o out.csv", "--node-limit 1", engine="--json", branch="--json"),
     "audit": Line("{home}/in.csv {home}/in.csv"),
     "partition": Line(
         "{home}/repeated.csv -o parts",
-        {"--parts": "a=0.5,b=0.5", "--by": "other", "--bins": "5", "--output": "others"},
-        {"--bins": "--by rules --json"},
+        "--parts a=0.5,b=0.5 --by other --bins 5 --output others",
+        bins="--by rules --json",
     ),
-    "dedupe": Line("{home}/repeated.csv -o out.csv", {"--against": "{home}/in.csv"}),
+    "dedupe": Line("{home}/repeated.csv -o out.csv", "--against {home}/in.csv"),
     "generate": Line(
         "-n 3 --seed 7 --box 2x2 -o out.csv",
         MADE_WORDS,
-        {
-            "--alphabet": "--alphabet ABCD",
-            "--minimal": "--clues 6..8",
-            "--node-limit": "--rules x",
-            "--weights": "--minimal",
-        },
+        alphabet="--alphabet ABCD",
+        minimal="--clues 6..8",
+        node_limit="--rules x",
+        weights="--minimal",
     ),
-    "rate": Line("{home}/rated.csv -o out.csv", {"--rule-columns": "cages"}),
+    "rate": Line("{home}/rated.csv -o out.csv", "--rule-columns cages"),
     "augment": Line(
         "{home}/in.csv --rule-columns none -o out.csv",
-        {"--rule-columns": "cages,sums"},
-        {"--stop-on-invalid": "--blank x"},
+        "--rule-columns cages,sums",
+        stop_on_invalid="--blank x",
     ),
     "evaluate": Line(
         "{home}/predicted.csv",
-        {
-            "--bins": "1,2",
-            "--by": "other",
-            "--html": "out.html",
-            "--plot": "out.svg",
-            "--rows": "rows.csv",
-            "--prediction": "guess",
-            "--truth": "third",
-        },
-        {"--bins": "--by other"} | dict.fromkeys(OF_GRIDS, "--json --truth none"),
+        "--bins 1,2 --by other --html out.html --plot out.svg --rows rows.csv --prediction guess "
+        "--truth third",
+        bins="--by other",
+        **dict.fromkeys(OF_GRIDS, "--json --truth none"),
     ),
     "count": Line(
         ONE,
-        {
-            "--by": "options",
-            "--graph": "graph.zdd",
-            "--memo-size": "1",
-            "--project": "r1c1*",
-            "--run": "run",
-            "--stacks": "{home}/parts/0000.jsonl",
-        },
-        {"--memo-size": "--memo", "--resume": "--run run", "--graph": "--memo"},
+        "--by options --graph graph.zdd --memo-size 1 --project r1c1* --run run "
+        "--stacks {home}/parts/0000.jsonl",
+        memo_size="--memo",
+        graph="--memo",
+        resume="--run run",
     ),
-    "enumerate": Line(ONE + " -o run", {"--best": "1", "--stacks": "{home}/parts/0000.jsonl"}),
-    "export": Line("{home}/run -o out.csv", {"--output": "out.jsonl"}),
+    "enumerate": Line(f"{ONE} -o run", "--best 1 --stacks {home}/parts/0000.jsonl"),
+    "export": Line("{home}/run -o out.csv", "--output out.jsonl"),
     "runs": Line("{home}/run"),
     "graph": Line(
         ONE + " {home}/graph.zdd",
-        {"--with": "63", "--without": "63", "--sample": "2", "--output": "out.zdd"},
-        {"--seed": "--sample 24", "--distinct": "--sample 24"},
+        "--with 63 --without 63 --sample 2 --output out.zdd",
+        **dict.fromkeys(["seed", "distinct"], "--sample 24"),
     ),
-    "sample": Line(ONE + " -n 24", {"--memory": "0"}),
+    "sample": Line(f"{ONE} -n 24", "--memory 0"),
     "show": Line(ONE),
     "draw": Line(
-        ONE + " -o out.svg",
-        {"--found": "{home}/run", "--format": "html", "--node-limit": "1", "--output": "x.html"},
+        f"{ONE} -o out.svg", "--found {home}/run --format html --node-limit 1 --output x.html"
     ),
-    "convert": Line(ONE + " -o out.dlx", {"--output": "out.json"}),
-    "estimate": Line("queens:12 --probes 50", {"--engine": "dlx:first", "--probes": "20"}),
+    "convert": Line(f"{ONE} -o out.dlx", "--output out.json"),
+    "estimate": Line("queens:12 --probes 50", "--engine dlx:first --probes 20"),
     "engines": Line(""),
-    "split": Line(
-        "queens:6 --depth 2 -o parts", {"--depth": "3", "--engine": "lanes", "--files": "1"}
-    ),
+    "split": Line("queens:6 --depth 2 -o parts", "--depth 3 --engine lanes --files 1"),
     "merge": Line("{home}/0000.json"),
     "scale": Line(
-        ONE + " -o scaling --jobs 1 --repeat 1",
-        {"--by": "other", "--forecast-workers": "64", "--repeat": "2", "--weak": "2"},
-        {"--by": "--weak 2"},
+        f"{ONE} -o scaling --jobs 1 --repeat 1",
+        "--by other --forecast-workers 64 --repeat 2 --weak 2",
+        by="--weak 2",
     ),
-    "report": Line("{home}/scaling", {"--forecast-workers": "64"}),
+    "report": Line("{home}/scaling", "--forecast-workers 64"),
 }
 
 
@@ -615,8 +572,7 @@ def home(tmp_path_factory):
     assert invoke("enumerate", one, "-o", home / "run").exit_code == 0
     assert invoke("split", "queens:6", "--depth", 1, "-o", home / "parts").exit_code == 0
     (home / "0000.json").write_text(invoke("count", "queens:6", "--stacks", part, "--json").stdout)
-    graph = home / "graph.zdd"
-    assert invoke("count", one, "--memo", "--graph", graph).exit_code == 0
+    assert invoke("count", one, "--memo", "--graph", home / "graph.zdd").exit_code == 0
     scale = ["scale", one, "-o", home / "scaling", "--jobs", 1, "--repeat", 1]
     assert invoke(*scale).exit_code == 0
     return home
@@ -638,9 +594,8 @@ def printed(home, tmp_path, monkeypatch):
                 invoke(*(word for word in words if word != "--resume"))
         told.clear()
         done = invoke(*words)
-        files = {str(path): contents(path) for path in tmp_path.rglob("*") if path.is_file()}
         said = untimed(done.stdout), untimed(done.stderr)
-        return done.exit_code, said, Counter(map(repr, told)), files
+        return done.exit_code, said, Counter(map(repr, told)), files_in(tmp_path)
 
     return do
 
@@ -669,8 +624,8 @@ def test_each_option_changes_something_or_is_refused_by_name(command, printed):
         name = max(option.opts, key=len)
         if not isinstance(option, click.Option) or option.name == "help":
             continue
-        line = f"{command} {case.line} {case.beside.get(name, '')}".split()
-        words = [] if option.is_flag else [(WORDS | case.words)[name]]
+        line = f"{command} {case.line} {case.beside.get(option.name, '')}".split()
+        words = [] if option.is_flag else [case.words[name]]
         how = {"after_interrupt": name == "--resume"}
         key = (*line, name == "--resume")
         if key not in done:

@@ -9,9 +9,7 @@ import pytest
 import soak
 from soak_jobs import Job, counting
 
-needs_proc = pytest.mark.skipif(
-    not os.path.isdir("/proc/self"), reason="finds processes through /proc"
-)
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes there")
 
 
 def choice(jobs, backends):
@@ -66,17 +64,14 @@ def test_what_is_wrong_is_noticed(tmp_path, monkeypatch, program, failure, hung)
     monkeypatch.setattr(soak, "HANG_SECONDS", 1.0)
     monkeypatch.setattr(soak, "LEAVE_SECONDS", 0.5)
     run = soak.Soak(1, tmp_path, ["threading"])
-    run.jobs["fake"] = Job(
-        lambda folder, begun: [str(folder)], lambda folder, begun, printed: printed.strip(), ()
-    )
+    run.jobs["fake"] = Job(lambda folder, _: [str(folder)], lambda *told: told[-1].strip(), ())
     run.wanted["fake"] = "right" if "wrong" in program or "right" in program else ""
     case = run.run(soak.Case(0, "fake", "threading", True, []))
     assert case.hung == hung
     assert bool(case.failure) == bool(failure) == bool(run.failures)
     assert re.search(failure, case.failure, re.DOTALL)
     assert not [name for name in os.listdir(tmp_path) if name.startswith("case")]
-    left = [each for each in soak.processes() if str(tmp_path) in each.command]
-    assert not left
+    assert not [each for each in soak.processes() if str(tmp_path) in each.command]
 
 
 @needs_proc

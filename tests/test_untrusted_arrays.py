@@ -6,8 +6,6 @@ The core also gets arrays that end or begin next to memory that must not be touc
 import ctypes
 import mmap
 import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +14,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from invoking import run_python
 
 import batchsolve as bs
 from batchsolve.core import native
@@ -29,12 +28,6 @@ from batchsolve.problems.sudoku import Variants
 from batchsolve.runs import repeats
 
 GRID = bs.Sudoku(3, 3)
-
-
-def stacks(offsets, options, roots):
-    return Stacks(
-        np.array(offsets, np.int64), np.array(options, np.uint32), np.array(roots, np.int64)
-    )
 
 
 @pytest.mark.parametrize(
@@ -51,7 +44,7 @@ def stacks(offsets, options, roots):
 )
 def test_stacks_that_do_not_fit_together_are_refused(offsets, options, roots):
     with pytest.raises(bs.ProblemError, match="do not fit together"):
-        stacks(offsets, options, roots)
+        Stacks(np.array(offsets, "i8"), np.array(options, "u4"), np.array(roots, "i8"))
 
 
 @pytest.mark.parametrize("place", [2, -1, 10**12])
@@ -113,8 +106,8 @@ def test_what_is_no_grid_is_read_as_a_blank_one(n_digits):
 def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
     rows = [f"{'1' * 80}{c}\n" for c in ("x", "é", "\x7f", "1", ".")] * 500
     (tmp_path / "in.csv").write_text("puzzle\n" + "".join(rows), "utf-8")
-    command = [sys.executable, "-m", "batchsolve", "dedupe", "in.csv", "-o", "out.csv"]
-    done = subprocess.run([*command, "--box", "3x3"], cwd=tmp_path, capture_output=True, text=True)
+    command = ["dedupe", "in.csv", "-o", "out.csv", "--box", "3x3"]
+    done = run_python("-m", "batchsolve", *command, cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len(rows)
 
@@ -210,8 +203,7 @@ def guarded_memory(n_bytes, at_end):
     memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
     for page in (0, pages + 1):
-        place = ctypes.c_void_p(begin + page * _PAGE)
-        assert ctypes.pythonapi.mprotect(place, _PAGE, 0) == 0
+        assert ctypes.pythonapi.mprotect(ctypes.c_void_p(begin + page * _PAGE), _PAGE, 0) == 0
     first = (pages + 1) * _PAGE - n_bytes if at_end else _PAGE
     return np.frombuffer(memory, np.uint8, n_bytes, first)
 
@@ -264,18 +256,14 @@ def work():
     """Search with several engines; read, solve, dedupe and write rows of every kind, and none."""
     done = [bs.count("dominoes:4x4", engine=engine).count for engine in ("memo:1", "dlx")]
     puzzles = Task.of(Stacks.from_lists([[], [0], [1, 1]] * 3), limit=40, allowance=300, keep=40)
-    shared, regions = (
-        Rules.square(4, ()),
-        np.tile(np.repeat(np.arange(4, dtype=np.uint8), 4), (9, 1)),
-    )
+    shared, regions = Rules.square(4, ()), np.repeat(np.arange(4, dtype=np.uint8), 4)
     own = Rules(4, shared.places, (), (), ((2, 3, "less"),), (Cage((0, 1, 4), 7),), ((9, 3),))
-    rows = Variants.of(shared, [own] * 9, regions)
+    rows = Variants.of(shared, [own] * 9, np.tile(regions, (9, 1)))
     others = [*(bs.grid_problem(4, rules=name) for name in ("x", "antiknight")), rows]
     # integers of 16 bits and of 32
     for problem in (bs.Sudoku(2, 3), bs.Sudoku(5, 5), *others):
         for unordered in (False, True):
-            task = replace(puzzles, unordered=unordered)
-            found = get_engine("lanes").search(problem, task)
+            found = get_engine("lanes").search(problem, replace(puzzles, unordered=unordered))
             done.append((found.clash.tolist(), found.counts.tolist()))
     with TemporaryDirectory() as folder:
         for name, rows in _ROWS.items():
@@ -335,19 +323,10 @@ _FUNCTIONS = """
 """
 
 
-def words_of(function, **environment):
-    """Return the words that a function of this file prints, in a process that a fault may end."""
-    code = f"import test_untrusted_arrays as t; t.{function}()"
-    done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", "-c", code],
-        cwd=os.path.dirname(__file__),
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
+def test_the_core_touches_nothing_beyond_its_arrays(tmp_path):
+    """A fault ends the process of the work."""
+    code = "import test_untrusted_arrays as t; t.work_guarded()"
+    where = {"cwd": os.path.dirname(__file__), "env": os.environ | {"TMPDIR": str(tmp_path)}}
+    done = run_python("-X", "faulthandler", "-c", code, **where)
     assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
-def test_the_core_touches_nothing_beyond_its_arrays():
-    assert set(_FUNCTIONS.split()) <= set(words_of("work_guarded"))
+    assert set(_FUNCTIONS.split()) <= set(done.stdout.split())

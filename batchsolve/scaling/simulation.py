@@ -479,7 +479,7 @@ def _sizes(problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.G
 
 # ---- forecasts ------------------------------------------------------------------------------
 
-PROBES = 3000  # to estimate the size of a tree that no run has finished
+TREE_PROBES = 3000  # to estimate the size of a tree that no run has finished
 DEPTHS = (None, 0, 1, 2, 3, 4, 5, 6, 7, 8)
 MOST_STACKS = 300_000  # of a split; deeper splits are not tried
 BUDGET_SECONDS = (None, 0.05, 0.2, 1.0, 3.0, 10.0, 30.0)
@@ -607,7 +607,7 @@ def _forecast(
     if counted:
         nodes = float(counted[0])
     else:
-        guess = estimate(problem, stack, probes=PROBES, engine=engine.name)
+        guess = estimate(problem, stack, probes=TREE_PROBES, engine=engine.name)
         nodes = max(guess.nodes, float(max(run.nodes for run in runs)))
     shape = sample_shape(problem, stack, engine, nodes)
     costs = measured_costs(runs)

@@ -395,7 +395,7 @@ def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
     whole = np.flatnonzero(np.diff(offsets) == n * n)
     labels = data[offsets[whole, None] + np.arange(n * n)]
     numbers = np.full(labels.shape, _NONE, np.uint8)
-    right = np.ones(len(whole), np.bool_)
+    right = (labels < 128).all(axis=1)  # others are parts of characters
     for region in range(n):
         first = (numbers == _NONE).argmax(axis=1)
         is_in = labels == np.take_along_axis(labels, first[:, None], axis=1)

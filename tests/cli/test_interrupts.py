@@ -1,11 +1,9 @@
 import os
 import signal
-import subprocess
-import sys
 import time
 
 import pytest
-from invoking import invoke
+from invoking import invoke, run_python
 
 from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
@@ -29,6 +27,13 @@ def run(work):
         work(check_interrupt)
 
 
+def interrupted(work):
+    """Run what must be interrupted; return the interrupt."""
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(work)
+    return caught.value
+
+
 def test_a_swallowed_interrupt_is_raised_at_the_next_check():
     def work(check):
         check()
@@ -37,8 +42,7 @@ def test_a_swallowed_interrupt_is_raised_at_the_next_check():
         check()
         pytest.fail("the check let it pass")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -58,8 +62,7 @@ def test_an_interrupt_waits_where_python_would_swallow_and_print_it(meanwhile, c
         check()
         reached.append("checked")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
     assert (reached, capsys.readouterr().err) == (["loaded"], "")
 
 
@@ -70,8 +73,7 @@ def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():
         press_while("distributed.gc")
         reached.append("end")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
     assert reached == ["end"]
 
 
@@ -82,8 +84,7 @@ def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch)
         press_while("distributed.gc")
         return sample(*arguments, **how)
 
-    count = ["count", "queens:6", "--memo", "--graph", file, "-q"]
-    assert invoke(*count).exit_code == 0
+    assert invoke("count", "queens:6", "--memo", "--graph", file, "-q").exit_code == 0
     assert invoke("graph", "queens:6", file, "--sample", "1").exit_code == 0
     monkeypatch.setattr(SolutionGraph, "sample", interrupted)
     monkeypatch.setattr("batchsolve.cli.problems.BLOCK", 2)
@@ -97,8 +98,7 @@ def test_a_second_interrupt_does_not_wait():
         press_while("distributed.gc")
         pytest.fail("both waited")
 
-    with pytest.raises(KeyboardInterrupt):
-        run(work)
+    interrupted(work)
 
 
 def test_what_is_raised_after_an_interrupt_is_the_interrupt():
@@ -108,9 +108,7 @@ def test_what_is_raised_after_an_interrupt_is_the_interrupt():
         error.add_note("go on with --resume")
         raise error
 
-    with pytest.raises(KeyboardInterrupt) as caught:
-        run(work)
-    assert caught.value.__notes__ == ["go on with --resume"]
+    assert interrupted(work).__notes__ == ["go on with --resume"]
 
 
 def test_an_error_in_closing_after_an_interrupt_does_not_hide_how_to_go_on():
@@ -123,9 +121,7 @@ def test_an_error_in_closing_after_an_interrupt_does_not_hide_how_to_go_on():
         finally:
             raise TimeoutError("the cluster did not close")
 
-    with pytest.raises(KeyboardInterrupt) as caught:
-        run(work)
-    assert caught.value.__notes__ == ["go on with --resume"]
+    assert interrupted(work).__notes__ == ["go on with --resume"]
 
 
 @pytest.mark.parametrize("module", ["distributed.gc", "batchsolve"])
@@ -200,7 +196,6 @@ def test_an_interrupt_in_exec_does_not_kill_the_process_in_the_end(tmp_path):
     """Python notes a KeyboardInterrupt that leaves exec, and ends by SIGINT though it is caught."""
     (tmp_path / "interrupted.py").write_text(IN_EXEC)
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
-    command = [sys.executable, "-m", "interrupted"]
-    ended = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": path})
-    assert (ended.returncode, ended.stderr) == (0, b"")
+    ended = run_python("-m", "interrupted", env=os.environ | {"PYTHONPATH": path})
+    assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout

@@ -41,6 +41,8 @@ def with_own(base, **own):
 
 
 SIDES = [(a, b) for a in range(16) for b in (a + 1, a + 4) if b < 16 and (b - a == 4 or b % 4)]
+CAGES = (Cage((0, 1), 3), Cage((2, 6), 5), Cage((10, 11, 14, 15), 7))
+BARS = dict.fromkeys([(0, 1), (6, 10)], "consecutive")
 KINDS = {
     "Sudoku": (lines("1 - - -", "- - 3 -", BLANK, "- 2 - -"), PLAIN, "1.....3......2.."),
     "JigsawSudoku": (
@@ -50,11 +52,7 @@ KINDS = {
     ),
     "KillerSudoku": (
         lines("3 - 5 -", *[BLANK] * 2, "- - 7 -", "1 1 2 3", "- - 2 3", *["- - 4 4"] * 2),
-        with_own(
-            PLAIN,
-            cages=(Cage((0, 1), 3), Cage((2, 6), 5), Cage((10, 11, 14, 15), 7)),
-            groups=((3, 7),),
-        ),
+        with_own(PLAIN, cages=CAGES, groups=((3, 7),)),
         "." * 16,
     ),
     "EvenOddSudoku": (
@@ -64,12 +62,7 @@ KINDS = {
     ),
     "ConsecutiveSudoku": (
         lines("- - - 4", *[BLANK] * 3, "1 4 0 0", "0 0 2 0", "0 0 8 0", "0 0 0 0"),
-        with_own(
-            LATIN,
-            pairs=tuple(
-                (a, b, "consecutive" if (a, b) in ((0, 1), (6, 10)) else "apart") for a, b in SIDES
-            ),
-        ),
+        with_own(LATIN, pairs=tuple((*side, BARS.get(side, "apart")) for side in SIDES)),
         "...4............",
     ),
     "Renban": (

@@ -67,13 +67,6 @@ def test_lists_of_names(batch):
     check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
 
 
-@given(problems(most_colors=2))
-def test_covers_that_an_engine_found(problem):
-    task = Task.of(Stacks.from_lists([[]]), limit=500, keep=UNLIMITED)
-    covers = get_engine("dlx").search(problem, task).solutions
-    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
-
-
 def test_long_lists_and_many_names():
     rng = np.random.default_rng(1)
     problem = ExactCover(np.arange(1001), np.arange(1000), 1000)
@@ -168,9 +161,8 @@ def test_covers_beyond_a_column_of_arrow_are_refused(monkeypatch, problem, cover
 
 def test_renderers_of_problems_that_differ_in_names_share_none():
     def renderer(name, color="red"):
-        return CoverRenderer(
-            ExactCover([0, 2], [0, 1], 2, 1, ["x", name], None, [0, 1], color_names=[color])
-        )
+        names = {"item_names": ["x", name], "color_names": [color]}
+        return CoverRenderer(ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], **names))
 
     covers = Stacks.from_lists([[0]])
     for one, line in (

@@ -36,8 +36,7 @@ def test_an_inset_outline_is_as_far_from_all_other_cells(some):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_boxes_are_the_regions_whatever_the_other_rules(name):
-    rules = plain(3, 3) + named(name, 3, 3)
-    assert rules.regions == tuple(boxes(3, 3))
+    assert (plain(3, 3) + named(name, 3, 3)).regions == tuple(boxes(3, 3))
 
 
 def test_regions_are_disjoint_houses_that_are_no_lines():

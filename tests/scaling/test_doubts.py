@@ -34,6 +34,12 @@ def series_of(run, walls, cpu_share=1.0, **more):
     return Series(runs)
 
 
+def page_of(series, made, folder):
+    """Return the report on a series whose runs have one log."""
+    experiment = Experiment(series.runs, [made[1]] * len(series.runs), {})
+    return write_report(folder, experiment, []).read_text()
+
+
 GOOD = {1: [4.0, 4.1, 4.0], 2: [2.0, 2.05, 2.0], 4: [1.1, 1.1, 1.1], 8: [0.7, 0.69, 0.71]}
 
 
@@ -50,17 +56,13 @@ def test_short_runs_are_no_speed_up(made, tmp_path):
     assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
     assert fits(series) == []
     assert speedup_figure([series]) is None
-    log = made[1]
-    experiment = Experiment(series.runs, [log] * len(series.runs), {})
-    page = write_report(tmp_path, experiment, []).read_text()
+    page = page_of(series, made, tmp_path)
     assert page.count("<td>too short</td>") == 2 * 4
     assert "would mean nothing" in page
     assert "rms error" not in page
 
 
-def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is_stopped(
-    made, tmp_path
-):
+def test_runs_of_an_engine_without_nodes_show_no_speed_up_once_one_is_stopped(made, tmp_path):
     whole = [replace(run, engine="memo") for run in series_of(made[0], GOOD).runs]
     assert list(doubts(Series(whole))) == []
     assert Series(whole).speedups()[2] == pytest.approx(2)
@@ -70,16 +72,14 @@ def test_runs_of_an_engine_without_nodes_of_its_own_show_no_speed_up_once_one_is
     assert "nodes of the engine 'memo' do not show how much of the work it did" in doubt
     assert fits(series) == []
     assert speedup_figure([series]) is None
-    page = write_report(tmp_path, Experiment(series.runs, [made[1]] * len(whole), {}), [])
-    assert page.read_text().count("<td>stopped</td>") == 2 * 4
+    assert page_of(series, made, tmp_path).count("<td>stopped</td>") == 2 * 4
     by_nodes = Series([replace(run, engine="dlx", complete=False) for run in whole])
     assert list(doubts(by_nodes)) == []
     assert by_nodes.speedups()[2] == pytest.approx(2)
 
 
 def test_outliers_are_named(made):
-    series = series_of(made[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]})
-    [(_, doubt)] = doubts(series)
+    [(_, doubt)] = doubts(series_of(made[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]}))
     assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
     assert "2.01 s: 5 s; measure again" in doubt
 
@@ -102,14 +102,12 @@ def test_processors_that_are_shared_are_noticed(made):
     found = list(doubts(series_of(made[0], GOOD, cpu_share=0.6)))
     assert len(found) == len(GOOD)
     assert found[0][1].startswith("with 1 worker, tasks had processors for 60% of the time")
-    elsewhere = series_of(made[0], GOOD, cpu_share=module.KNOWN_CPU / 2)
-    assert list(doubts(elsewhere)) == []
+    assert list(doubts(series_of(made[0], GOOD, cpu_share=module.KNOWN_CPU / 2))) == []
 
 
 def test_too_few_workers_make_no_curve_and_the_report_says_how_many_do(made, tmp_path):
     series = series_of(made[0], {jobs: GOOD[jobs] for jobs in (1, 2)})
     assert fits(series) == []
-    experiment = Experiment(series.runs, [made[1]] * len(series.runs), {})
-    page = write_report(tmp_path, experiment, []).read_text()
+    page = page_of(series, made, tmp_path)
     assert "Amdahl: 1 more; Universal Scalability: 2 more" in page
     assert "rms error" not in page

@@ -5,46 +5,34 @@ import platform
 import shutil
 import signal
 from datetime import datetime
+from operator import attrgetter
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
-from invoking import invoke
+from invoking import invoke, refused
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.scaling import measure, report
-from batchsolve.scaling.experiment import (
-    Experiment,
-    about,
-    begin_experiment,
-    directory_for,
-    read_experiment,
-    runs_rows,
-    write_experiment,
-)
-from batchsolve.scaling.measure import (
-    Plan,
-    ScalingError,
-    covered,
-    of_workers,
-    read_workloads,
-    run_plan,
-)
+from batchsolve.scaling import experiment as experiments, measure, report
+from batchsolve.scaling.experiment import Experiment, read_experiment
+from batchsolve.scaling.measure import Plan, ScalingError, read_workloads, run_plan
 from batchsolve.scaling.report import write_report
 from batchsolve.scaling.simulation import forecast, measured_costs, simulate
 from batchsolve.scaling.speedup import Series, fit
 from batchsolve.workers import Pool
 
+SCALE = ("scale", "--jobs", "1")
 SMALL = Plan(jobs=(1, 2), split_depths=(None, 0, 2), repeat=2, budget=500)
 
 
 @pytest.fixture(scope="module")
 def experiment():
-    made = list(run_plan([read_workloads("queens:8")[0], read_workloads("sudoku:2x2")[0]], SMALL))
-    return Experiment([run for run, _ in made], [log for _, log in made], about(["scale"], {}))
+    workloads = [read_workloads(name)[0] for name in ("queens:8", "sudoku:2x2")]
+    runs, logs = map(list, zip(*run_plan(workloads, SMALL), strict=True))
+    return Experiment(runs, logs, experiments.about(["scale"], {}))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -60,11 +48,9 @@ def test_every_combination_runs_in_turn(experiment):
     assert [run.run for run in experiment.runs] == list(range(24))
     first, second = experiment.runs[:12], experiment.runs[12:]
     assert {run.repeat for run in first} == {0}
-    key = ("problem", "jobs", "split_depth")
-    assert [[getattr(r, k) for k in key] for r in first] == [
-        [getattr(r, k) for k in key] for r in second
-    ]
-    assert len({(r.problem, r.jobs, r.split_depth) for r in first}) == 12
+    key = attrgetter("problem", "jobs", "split_depth")
+    assert list(map(key, first)) == list(map(key, second))
+    assert len(set(map(key, first))) == 12
 
 
 def test_counts_and_nodes_are_equal_in_all_runs(experiment):
@@ -81,7 +67,7 @@ def test_tasks_add_up_to_their_run(experiment):
             assert (run.split_nodes > 0) == (run.split_depth != 0)
         assert run.tasks == np.count_nonzero(log["worker"] >= 0)
         assert max(log["worker"]) < run.jobs
-        mine = of_workers(log)
+        mine = measure.of_workers(log)
         assert run.busy == pytest.approx(mine["seconds"].sum())
         assert run.busy_nodes == mine["nodes"].sum()
         assert run.busy <= run.jobs * run.wall * 1.01
@@ -92,13 +78,12 @@ def test_tasks_add_up_to_their_run(experiment):
 
 
 def test_what_is_written_is_what_was_measured(experiment, tmp_path):
-    begin_experiment(tmp_path, experiment.about)
-    write_experiment(tmp_path, experiment)
+    experiments.begin_experiment(tmp_path, experiment.about)
+    experiments.write_experiment(tmp_path, experiment)
     again = read_experiment(str(tmp_path))
     assert again.runs == experiment.runs
-    assert [log["nodes"].tolist() for log in again.logs] == [
-        log["nodes"].tolist() for log in experiment.logs
-    ]
+    for log, before in zip(again.logs, experiment.logs, strict=True):
+        assert log["nodes"].tolist() == before["nodes"].tolist()
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
     names = "run task begin seconds worker nodes stacks split"
@@ -106,11 +91,11 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__
-    assert runs_rows(experiment.runs)[0]["split_depth"] == "auto"
+    assert experiments.runs_rows(experiment.runs)[0]["split_depth"] == "auto"
     with pytest.raises(bs.InputError, match="not empty"):
-        directory_for(str(tmp_path))
+        experiments.directory_for(str(tmp_path))
     with pytest.raises(bs.InputError, match="is a file"):
-        directory_for(str(tmp_path / "runs.csv"))
+        experiments.directory_for(str(tmp_path / "runs.csv"))
 
 
 def test_runs_that_disagree_are_an_error(monkeypatch):
@@ -130,9 +115,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
 
 def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
     def message(*problems):
-        result = scale(tmp_path / "-".join(problems).replace("/", "-"), *problems)
-        assert result.exit_code == 2
-        return result.stderr
+        return refused(*SCALE, *problems, "-o", tmp_path / "-".join(problems).replace("/", "-"))
 
     said = message("sudoku:2x2", "queens:5", "--engine", "lanes")
     assert said.startswith("batchsolve: queens:5: the engine 'lanes' solves grids of digits only")
@@ -152,15 +135,13 @@ def test_an_error_says_in_which_problem_it_is(tmp_path, monkeypatch):
 
 def scale(home, *words):
     """Measure with one worker, unless the words say otherwise."""
-    return invoke("scale", "--jobs", "1", *words, "-o", home)
+    return invoke(*SCALE, *words, "-o", home)
 
 
 def press_in_a_callback():
     """Press Ctrl-C where `interrupts` only notes it."""
-    exec(
-        "press()",
-        {"__name__": "distributed.gc", "press": lambda: signal.raise_signal(signal.SIGINT)},
-    )
+    press = {"press": lambda: signal.raise_signal(signal.SIGINT)}
+    exec("press()", {"__name__": "distributed.gc", **press})
 
 
 @pytest.mark.parametrize("before", range(1, 8))
@@ -190,8 +171,7 @@ def test_an_engine_whose_nodes_vary_is_only_held_to_its_count():
 
 def test_weak_scaling_gives_every_worker_as_much():
     workload = read_workloads("datasets/sudoku4.csv", 40)[0]
-    grid = Plan(jobs=(1, 2), repeat=1)
-    runs = [run for run, _ in run_plan([workload], grid)]
+    runs = [run for run, _ in run_plan([workload], Plan(jobs=(1, 2), repeat=1))]
     assert [run.stacks for run in runs] == [40, 80]  # of 50 rows, so some come twice
     assert [run.count for run in runs] == [40, 80]  # each has one solution
     assert {run.kind for run in runs} == {"weak"}
@@ -215,16 +195,15 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
 
 
 def test_runs_that_are_stopped_are_compared_by_nodes():
-    grid = Plan(jobs=(1,), repeat=2, time_limit=0.4)
+    grid = Plan(jobs=(1,), repeat=2, time_limit=0.1)
     runs = [run for run, _ in run_plan([read_workloads("sudoku:3x3")[0]], grid)]
     assert not any(run.complete for run in runs)
     assert list(Series(runs).speedups()) == [1]
 
 
 def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
-    done = scale(tmp_path / "x", "queens:6", "--time-limit", "1e-9")
-    assert done.exit_code == 2
-    assert "before a node was visited" in done.stderr
+    said = refused(*SCALE, "queens:6", "--time-limit", "1e-9", "-o", tmp_path / "x")
+    assert "before a node was visited" in said
 
 
 def test_speedups_are_ratios_of_medians(experiment):
@@ -235,14 +214,11 @@ def test_speedups_are_ratios_of_medians(experiment):
     assert Series([r for r in runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
 
 
-@given(
-    intervals=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20)
-)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20))
 def test_the_length_of_a_union(intervals):
-    begins = np.array([begin for begin, _ in intervals], float)
-    lengths = np.array([length for _, length in intervals], float)
+    begins, lengths = np.array(intervals, float).T
     units = {u for begin, length in intervals for u in range(begin, begin + length)}
-    assert covered(begins, begins + lengths) == len(units)
+    assert measure.covered(begins, begins + lengths) == len(units)
 
 
 WORKERS = np.array([1, 2, 3, 4, 6, 8, 12, 16, 32])
@@ -307,8 +283,7 @@ def test_a_result_does_not_cost_what_the_first_waits_for(monkeypatch):
 
 
 def test_a_forecast_stands_beside_what_was_measured(experiment):
-    workload = read_workloads("queens:8")[0]
-    (found,), left_out = forecast(workload, experiment, [4, 64])
+    (found,), left_out = forecast(read_workloads("queens:8")[0], experiment, [4, 64])
     assert left_out == []
     assert (found.nodes, found.nodes_known) == (1178, True)
     checks, curve = found.of("check"), found.of("curve")
@@ -335,8 +310,8 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     workload = read_workloads("queens:11")[0]
     # without a split, the first tasks are for workers, however slow the machine is
     plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=100)
-    made = list(run_plan([workload], plan))
-    measured = Experiment([run for run, _ in made], [log for _, log in made], {})
+    runs, logs = map(list, zip(*run_plan([workload], plan), strict=True))
+    measured = Experiment(runs, logs, {})
     assert not measured.runs[0].complete
     (found,), _ = forecast(workload, measured, [8])
     assert not found.nodes_known
@@ -392,9 +367,7 @@ def test_a_report_says_that_weak_scaling_has_no_forecast(tmp_path):
 
 
 @pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt, 130), (bs.WorkersError, 2)])
-def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
-    tmp_path, monkeypatch, error, code
-):
+def test_what_is_measured_is_kept_when_it_ends_early(tmp_path, monkeypatch, error, code):
     def measure_some(*arguments, **settings):
         for k, made in enumerate(run_plan(*arguments, **settings)):
             if k == 3:
@@ -419,9 +392,8 @@ def test_what_is_measured_is_kept_when_workers_are_lost_or_one_is_interrupted(
     assert invoke(*command, "--resume").exit_code == 0
     after = read_experiment(str(home))
     assert after.runs[:3] == before.runs
-    assert [(run.run, run.repeat, run.jobs) for run in after.runs] == [
-        (k, k // 2, 1 + k % 2) for k in range(10)
-    ]
+    made = [(run.run, run.repeat, run.jobs) for run in after.runs]
+    assert made == [(k, k // 2, 1 + k % 2) for k in range(10)]
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
@@ -431,12 +403,9 @@ def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     before = (home / "report.html").read_text()
     assert invoke("report", home).exit_code == 0
     assert (home / "report.html").read_text() == before
-    result = invoke("report", home, "--forecast-workers", "64")
-    assert result.exit_code == 0
+    assert invoke("report", home, "--forecast-workers", "64").exit_code == 0
     assert "64 workers" in (home / "report.html").read_text()
-    result = invoke("report", tmp_path)
-    assert result.exit_code == 2
-    assert "holds no experiment" in result.stderr
+    assert "holds no experiment" in refused("report", tmp_path)
 
 
 def remade(path, change):
@@ -488,9 +457,8 @@ def test_damage_is_one_line_that_names_the_file(measured, how, tmp_path):
 def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
     home = measured(tmp_path / "out")
     remade(home / "runs.csv", lambda lines: [*lines[:2], *lines[3:]])
-    result = scale(home, *THREE_RUNS, "--resume")
-    assert result.exit_code == 2
-    assert f"{home / 'runs.csv'}: run 1 is missing" in result.stderr
+    said = refused(*SCALE, *THREE_RUNS, "--resume", "-o", home)
+    assert f"{home / 'runs.csv'}: run 1 is missing" in said
     assert invoke("report", home).exit_code == 0
 
 
@@ -500,39 +468,8 @@ def test_where_and_when_is_known(experiment):
     assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["queens:6", "--jobs", "0"], "1 or more"),
-        (["queens:6", "--jobs", "two"], "is not a number"),
-        (["queens:6", "--split-depth", "deep"], "is not a number"),
-        (["queens:6", "--backend", "carrier-pigeon"], "unknown backend"),
-        (["queens:6", "--engine", "steam"], "unknown engine"),
-        (["queens:6", "--repeat", "0"], "1 or more"),
-        (["queens:6", "--weak", "0"], "1 or more"),
-        (["queens:6", "--by", "rating"], "give their number with --weak"),
-        (["queens:6", "--weak", "1", "--forecast-workers", "8"], "leave out"),
-        (["queens:6", "--latency", "-1"], "0 to 1,000,000 seconds"),
-        (["queens:6", "--latency", "inf"], "0 to 1,000,000 seconds"),
-        (["queens:6", "--latency", "nan"], "0 to 1,000,000 seconds"),
-        (["queens:6", "--forecast-workers", "0"], "1 to 250,000, not 0"),
-        (["queens:6", "--forecast-workers", "8,250001"], "1 to 250,000, not 250,001"),
-        (["queens:6", "--scheduler", "tcp://localhost:1"], "takes no address"),
-        (["nothing:6"], "no such file"),
-        (["queens:6", "--engine", "lanes"], "grids of digits only"),
-    ],
-)
-def test_wrong_usage_is_explained(arguments, message, tmp_path):
-    out = tmp_path / "out"
-    result = invoke("scale", *arguments, "-o", out)
-    assert result.exit_code == 2
-    assert message in result.output
-    assert not (out / "runs.csv").exists()
-
-
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
     out = os.fsdecode(os.fsencode(tmp_path / "out") + b"\xff")
-    result = invoke("scale", "queens:4", "-j", "1", "--repeat", "1", "-o", out)
-    assert result.exit_code == 2
-    assert "is not UTF-8; name another directory" in result.output
+    said = refused(*SCALE, "queens:4", "--repeat", "1", "-o", out)
+    assert "is not UTF-8; name another directory" in said
     assert os.listdir(tmp_path) == []

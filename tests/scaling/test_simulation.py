@@ -47,13 +47,11 @@ def test_tasks_that_cannot_be_cut_are_scheduled_in_order(tasks, workers):
 
 
 def test_overheads_are_added_to_every_task():
-    found = simulate_whole([1.0] * 12, 3, overhead=0.25)
-    assert found.wall == pytest.approx(4 * 1.25)
+    assert simulate_whole([1.0] * 12, 3, overhead=0.25).wall == pytest.approx(4 * 1.25)
 
 
 def test_the_master_takes_one_result_after_another():
-    found = simulate_whole([1.0] * 100, 100, master=0.5)
-    assert found.wall == pytest.approx(1 + 100 * 0.5)
+    assert simulate_whole([1.0] * 100, 100, master=0.5).wall == pytest.approx(1 + 100 * 0.5)
 
 
 @given(
@@ -76,8 +74,7 @@ def test_no_work_is_lost_however_the_tree_is_cut(nodes, workers, depth, budget, 
 
 
 def test_a_tree_that_can_be_cut_keeps_all_workers_busy():
-    found = simulate(2e8, 64, Costs(rate=1e6, overhead=1e-4, master=1e-5), even(3))
-    assert found.efficiency > 0.95
+    assert simulate(2e8, 64, Costs(rate=1e6, overhead=1e-4, master=1e-5), even(3)).efficiency > 0.95
 
 
 def test_a_wide_node_is_left_as_ranges():
@@ -108,8 +105,8 @@ def test_a_long_simulation_stops_and_goes_on_at_its_pace(monkeypatch):
 
 def test_tasks_are_sized_so_that_the_master_keeps_up():
     slow = Costs(rate=1e6, master=2e-4)
-    sized = simulate(1e9, 512, slow, even(3))
-    alike = simulate(1e9, 512, slow, even(3), sizing=Sizing(0.2, 0.0, 15 * 512))
+    sized = simulate(3e8, 256, slow, even(3))
+    alike = simulate(3e8, 256, slow, even(3), sizing=Sizing(0.2, 0.0, 15 * 256))
     assert alike.efficiency < 0.5 < 0.75 < sized.efficiency
     assert sized.tasks < alike.tasks
 
@@ -150,8 +147,7 @@ def test_a_class_in_which_no_sample_branches_uses_another():
     chain, fork = np.array([1.0]), np.array([1.0, 1.0])
     shape = shape_of([(2.0**10, fork), (2.0**10, chain), (2.0**20, chain)])
     assert shape[10] == shape[20] == [[0.5, 0.5], [1.0]]
-    found = simulate(2.0**20, 2, Costs(rate=1e6), shape)
-    assert found.share == 1
+    assert simulate(2.0**20, 2, Costs(rate=1e6), shape).share == 1
     with pytest.raises(bs.InputError, match="hardly branches"):
         shape_of([(2.0**10, chain)])
 

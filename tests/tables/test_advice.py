@@ -1,6 +1,5 @@
 """Advice names the column and the kind of file that is there."""
 
-import json
 import zipfile
 
 import numpy as np
@@ -56,12 +55,6 @@ def test_other_values_have_no_leading_zeros(values, said):
         bs.solve_table(pa.table({"puzzle": values}))
 
 
-def test_a_list_of_records_in_a_file(tmp_path):
-    (tmp_path / "in.json").write_text(json.dumps([[RECORD]]))
-    with pytest.raises(bs.InputError, match="'puzzle' holds lists of objects"):
-        bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
-
-
 TABLE = pa.table({"puzzle": [PUZZLE] * 50})
 
 
@@ -93,13 +86,11 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_file_that_is_not_text_is_called_what_it_is(kind, tmp_path):
     KINDS[kind](tmp_path / "in.csv")
-    for call in (bs.solve_file, bs.dedupe, bs.augment_file):
+    files = tmp_path / "in.csv", tmp_path / "out.csv"
+    for call in (bs.solve_file, bs.dedupe, bs.augment_file, lambda name, _: bs.read_problem(name)):
         with pytest.raises(bs.InputError) as why:
-            call(tmp_path / "in.csv", tmp_path / "out.csv")
+            call(*files)
         assert f"not UTF-8 text, but {kind}" in str(why.value)
-    with pytest.raises(bs.InputError) as why:
-        bs.read_problem(tmp_path / "in.csv")
-    assert f"not UTF-8 text, but {kind}" in str(why.value)
 
 
 @pytest.mark.parametrize("made", [pl.DataFrame, pd.DataFrame])
@@ -115,9 +106,7 @@ def test_a_frame_of_cells_is_given_as_an_array(made):
 def test_a_dataset_is_mapped_in_the_format_of_arrow():
     datasets = pytest.importorskip("datasets.config") and __import__("datasets")
     data = datasets.Dataset.from_dict({"puzzle": [PUZZLE]})
-    with pytest.raises(
-        bs.InputError, match=r"not a LazyBatch: map over data.with_format\('arrow'\)"
-    ):
+    with pytest.raises(bs.InputError, match=r"a LazyBatch: map over data.with_format\('arrow'\)"):
         data.map(bs.solve_table, batched=True)
     solved = data.with_format("arrow").map(bs.solve_table, batched=True)
     assert solved["status"][0].as_py() == "unique"
@@ -132,12 +121,6 @@ def test_arrays_in_an_archive_are_to_be_saved_apart(tmp_path):
         bs.dedupe(tmp_path / "in.npz", tmp_path / "out.csv")
     with pytest.raises(bs.InputError, match=r"no array is called 'indptr'; .* as \.npy"):
         bs.read_problem(tmp_path / "in.npz")
-
-
-def test_short_texts_stay_what_they_are(tmp_path):
-    (tmp_path / "in.txt").write_text("%PDF\nORC")
-    with pytest.raises(bs.InputError, match="no grid"):
-        bs.read_problem(tmp_path / "in.txt")
 
 
 def test_names_of_strata_are_escaped(tmp_path):

@@ -75,10 +75,7 @@ def test_others_need_a_box(kind):
     assert solved(rules, box=(2, 2))["n_solutions"] == count
 
 
-@pytest.mark.parametrize(
-    "solution",
-    ["ABCDCDABBADCDCBA", " ".join(SOLUTION), list(SOLUTION)],
-)
+@pytest.mark.parametrize("solution", ["ABCDCDABBADCDCBA", " ".join(SOLUTION), list(SOLUTION)])
 def test_the_alphabet_is_that_of_the_solutions(solution):
     found = solved({**CAGES, "solution": solution})
     text = solution if isinstance(solution, str) else " ".join(map(str, solution))
@@ -108,8 +105,7 @@ def test_a_column_that_may_hold_the_puzzles_is_named():
 
 
 def test_files_and_commands(tmp_path):
-    row = {**CAGES, "solution": SOLUTION}
-    frame = pd.DataFrame([row])
+    frame = pd.DataFrame([{**CAGES, "solution": SOLUTION}])
     frame.to_csv(tmp_path / "in.csv", index=False)
     files = tmp_path / "in.csv", tmp_path / "out.csv"
     summary = bs.solve_file(*files, limit=99)
@@ -172,5 +168,4 @@ def test_full_grids_of_an_unknown_name_beside_rules_need_a_name(kind):
         else:
             assert "need digits from 1" in found["message"]
     assert solved({**rules, "label": SOLUTION}, column="label")["status"] == "unique"
-    clues = SOLUTION[:15] + "0"
-    assert solved({**rules, "label": clues})["status"] == "unique"
+    assert solved({**rules, "label": SOLUTION[:15] + "0"})["status"] == "unique"

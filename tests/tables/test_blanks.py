@@ -50,8 +50,7 @@ def test_any_other_can_be_named(blank, tmp_path):
     assert bs.solve(text, blank=blank).solution == SOLUTION
     assert bs.solve_batch([text], blank=blank).text() == [SOLUTION]
     (tmp_path / "grid.txt").write_text(DRAWING.replace(".", blank[0]))
-    reading = bs.read_problem(str(tmp_path / "grid.txt"), blank=blank)
-    assert bs.count(reading).count == 1
+    assert bs.count(bs.read_problem(str(tmp_path / "grid.txt"), blank=blank)).count == 1
 
 
 def test_the_first_of_one_symbol_too_many_in_an_alphabet_is_the_blank(tmp_path):
@@ -68,8 +67,7 @@ def test_what_is_named_is_the_only_blank(tmp_path):
     assert list(batch.faults) == [1]
     assert "'.' is not in the alphabet 1-4, nor a blank" in batch.faults[1]
     # so that a zero can be a digit
-    ten = "0" + "." * 99
-    assert corpus(tmp_path, ten, blank=".").notation.name == "0-9"
+    assert corpus(tmp_path, "0" + "." * 99, blank=".").notation.name == "0-9"
     assert corpus(tmp_path, "A" + "." * 99, alphabet=".A-J").notation.blanks == "."
 
 
@@ -131,8 +129,7 @@ def test_empty_elements_of_lists_are_blanks(kind, tmp_path):
     empty = EMPTY[kind]
     cells = [c if c != "." else empty[k % 2] for k, c in enumerate(PUZZLE)]
     (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": cells}))
-    summary = bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    assert summary.unique == 1
+    assert bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.jsonl").unique == 1
     text = str(cells).replace("None", "null")
     assert bs.solve_table(pa.table({"puzzle": [text]}))["status"].to_pylist() == ["unique"]
 

@@ -11,10 +11,8 @@ from fuzzing import damage
 import batchsolve as bs
 
 N_MUTANTS = 400
-SOLVED = {
-    4: "1243342143122134",
-    9: "123456789456789123789123456214365897365897214897214365531642978642978531978531642",
-}
+NINE = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
+SOLVED = {4: "1243342143122134", 9: NINE}
 REGIONS = json.dumps([[{"region": 2 * (r // 2) + c // 2} for c in range(4)] for r in range(4)])
 GIVEN = '[{"value": 1, "given": true}, {"givenPencilMarks": [2, 3]}, {}, {}]'
 F_PUZZLES = [

@@ -1,5 +1,6 @@
 """Common formats of puzzle collections: each gives the same answers as a plain file."""
 
+import gzip
 import io
 import json
 
@@ -73,13 +74,9 @@ def test_grids_of_several_lines_in_a_cell(read, end, between):
 
 @pytest.mark.parametrize("shape", [(3, 16), (3, 4, 4)])
 @pytest.mark.parametrize("kind", ["u1", "<i8", ">i4"])
-def test_an_array_of_numpy(read, tmp_path, shape, kind):
-    np.save(tmp_path / "in.npy", np.array(digits(PUZZLES), kind).reshape(shape))
-    content = (tmp_path / "in.npy").read_bytes()
-    assert read("again.npy", content) == (["puzzle"], digits(PUZZLES), [])
-    np.save(tmp_path / "text.npy", np.array(PUZZLES))
-    content = (tmp_path / "text.npy").read_bytes()
-    assert read("text2.npy", content) == (["puzzle"], digits(PUZZLES), [])
+def test_an_array_of_numpy(read, shape, kind):
+    for values in (np.array(digits(PUZZLES), kind).reshape(shape), np.array(PUZZLES)):
+        assert read("in.npy", array(values)) == (["puzzle"], digits(PUZZLES), [])
 
 
 @pytest.mark.parametrize(
@@ -90,9 +87,7 @@ def test_an_array_of_numpy(read, tmp_path, shape, kind):
         (16, 300, "row 1, column 3: '300' is not a number from 1 to 16"),
     ],
 )
-def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(
-    n, wrong, said, tmp_path
-):
+def test_minus_one_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(n, wrong, said, tmp_path):
     grids = np.full((3, n * n), -1)
     grids[:, 1] = n
     grids[1, 2] = wrong
@@ -105,9 +100,16 @@ def test_minus_one_in_an_array_is_a_blank_and_a_wrong_digit_makes_one_row_invali
     assert batch.faults[1].startswith(said)
 
 
-def test_fields_of_later_objects_of_an_array_are_no_puzzles(tmp_path):
-    (tmp_path / "in.json").write_text('[{"puzzle": "1"}, {"other": 1}]')
-    with pytest.raises(bs.InputError, match="column 'puzzle' holds no grids"):
+NO_GRIDS = {
+    '[{"puzzle": "1"}, {"other": 1}]': "no grids",
+    '[[{"r": 1, "c": 2, "v": 3}]]': "lists of objects",
+}
+
+
+@pytest.mark.parametrize("text", NO_GRIDS)
+def test_arrays_of_json_without_grids_are_refused(text, tmp_path):
+    (tmp_path / "in.json").write_text(text)
+    with pytest.raises(bs.InputError, match=f"column 'puzzle' holds {NO_GRIDS[text]}"):
         bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
 
 
@@ -147,20 +149,14 @@ def test_arrays_of_no_use_are_one_error_that_names_them(name, content, why, tmp_
         bs.solve_file(tmp_path / name, tmp_path / "out.csv")
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("in.jsonl", '{"puzzle": "\\ud800"}'),
-        ("in.jsonl", '{"puzzle": "1.....2..3.....4", "\\udfff": 1}\n'),
-    ],
-)
-def test_half_of_a_surrogate_pair_is_one_error(name, content, tmp_path):
-    (tmp_path / name).write_text(content)
-    said = rf"^{tmp_path}/{name}: .*\(half of a surrogate pair\)"
-    with pytest.raises(bs.InputError, match=said):
-        bs.solve_file(tmp_path / name, tmp_path / "out.csv")
-    with pytest.raises(bs.InputError, match=said):
-        bs.read_problem(f"{tmp_path / name}#1")
+@pytest.mark.parametrize("line", [r'{"puzzle": "\ud800"}', r'{"puzzle": "1...", "\udfff": 1}'])
+def test_half_of_a_surrogate_pair_is_one_error(line, tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(line)
+    calls = (lambda: bs.solve_file(path, tmp_path / "x.csv"), lambda: bs.read_problem(f"{path}#1"))
+    for call in calls:
+        with pytest.raises(bs.InputError, match=rf"^{path}: .*\(half of a surrogate pair\)"):
+            call()
 
 
 def test_half_of_a_surrogate_pair_in_a_problem_is_the_fault_of_its_row(tmp_path):
@@ -178,15 +174,12 @@ def test_a_section_is_no_array(read):
 
 @pytest.mark.parametrize("name", ["in.json", "in.npy", "in.txt"])
 def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_path):
-    import gzip
-
     grids = [PUZZLES[0]] * 2000
     contents = {
         "in.json": json.dumps(grids).encode(),
+        "in.npy": array(np.array(grids)),
         "in.txt": "".join(f"{k:x} {grid}\n" for k, grid in enumerate(grids)).encode(),
     }
-    np.save(tmp_path / "in.npy", np.array(grids))
-    contents["in.npy"] = (tmp_path / "in.npy").read_bytes()
     (tmp_path / name).write_bytes(contents[name])
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(contents[name]))
     bs.solve_file(tmp_path / f"{name}.gz", tmp_path / "right.csv")

@@ -17,9 +17,9 @@ from batchsolve.formats import other_programs
 from batchsolve.formats.rule_texts import STRICT
 from batchsolve.problems.rules import NAMED, Cage, Rules, named, plain, regions_of
 from batchsolve.problems.sudoku import Variant
-from batchsolve.tables.rule_columns import COLUMNS, _numbered_regions
+from batchsolve.tables.rule_columns import COLUMNS
 
-BLANK = "." * 16
+BLANK, JIGSAW = "." * 16, "AAABACBBCCBDCDDD"
 PLAIN = plain(2, 2)
 # a solved grid and cages drawn at random; that it is the only one is checked here
 KILLER = {
@@ -32,8 +32,7 @@ KILLED = "2857139643179462854968251731736948529645827318523716495281374967314695
 
 
 def table(**columns):
-    n = max(map(len, columns.values()))
-    return pa.table({"puzzle": [BLANK] * n, **columns})
+    return pa.table({"puzzle": [BLANK] * max(map(len, columns.values())), **columns})
 
 
 def solved(rows, **how):
@@ -79,6 +78,10 @@ def test_random_rows(seeds, engine):
             agree(found, grids)
 
 
+def with_pairs(*pairs):
+    return rules_with(pairs=pairs)
+
+
 def rules_with(**fields):
     return PLAIN + Rules(4, PLAIN.places, fields.pop("houses", ()), **fields)
 
@@ -89,25 +92,19 @@ WRITTEN = {
     ".Shape~4x4~4.Cage~0~R1C1~R2C1~R3C2": rules_with(groups=((0, 4, 9),)),
     ".Shape~4x4.Sum~3~R1C1~R1C2": rules_with(cages=(Cage((0, 1), 3),)),
     ".Shape~4x4.AllDifferent~R1C1~R2C3~R3C1": rules_with(groups=((0, 6, 8),)),
-    ".Shape~4x4.Thermo~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "less"), (1, 5, "less"))),
-    ".Shape~4x4.Whisper~2~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "gap2"), (1, 5, "gap2"))),
+    ".Shape~4x4.Thermo~R1C1~R1C2~R2C2": with_pairs((0, 1, "less"), (1, 5, "less")),
+    ".Shape~4x4.Whisper~2~R1C1~R1C2~R2C2": with_pairs((0, 1, "gap2"), (1, 5, "gap2")),
     ".Shape~4x4.Renban~R1C1~R1C2~R2C2": rules_with(
         groups=((0, 1, 5),), pairs=((0, 1, "within3"), (1, 5, "within3"), (0, 5, "within3"))
     ),
-    ".Shape~4x4.Palindrome~R1C2~R2C2~R3C3~R4C1": rules_with(
-        pairs=((1, 12, "equal"), (5, 10, "equal"))
-    ),
-    ".Shape~4x4.WhiteDot~R1C1~R1C2.V~R4C4~R3C4": rules_with(
-        pairs=((0, 1, "consecutive"), (11, 15, "v"))
-    ),
-    ".Shape~4x4.BlackDot~R1C1~R1C2~R2C2": rules_with(pairs=((0, 1, "double"), (1, 5, "double"))),
-    ".Shape~4x4.GreaterThan~R1C2~R1C1~R2C2": rules_with(pairs=((0, 1, "less"), (5, 1, "less"))),
+    ".Shape~4x4.Palindrome~R1C2~R2C2~R3C3~R4C1": with_pairs((1, 12, "equal"), (5, 10, "equal")),
+    ".Shape~4x4.WhiteDot~R1C1~R1C2.V~R4C4~R3C4": with_pairs((0, 1, "consecutive"), (11, 15, "v")),
+    ".Shape~4x4.BlackDot~R1C1~R1C2~R2C2": with_pairs((0, 1, "double"), (1, 5, "double")),
+    ".Shape~4x4.GreaterThan~R1C2~R1C1~R2C2": with_pairs((0, 1, "less"), (5, 1, "less")),
     ".Shape~4x4.Diagonal~1.Diagonal~-1": PLAIN + named("x", 2, 2),
     ".Shape~4x4.AntiKnight.AntiKing": PLAIN + named("antiknight+antiking", 2, 2),
     ".Shape~4x4.DisjointSets.AntiConsecutive": PLAIN + named("disjoint+nonconsecutive", 2, 2),
-    ".Shape~4x4.Jigsaw~AAABACBBCCBDCDDD.NoBoxes": Rules.square(
-        4, regions_of("AAABACBBCCBDCDDD", 4)
-    ),
+    f".Shape~4x4.Jigsaw~{JIGSAW}.NoBoxes": Rules.square(4, regions_of(JIGSAW, 4)),
     ".Shape~4x4.NoBoxes.~R1C1_1~R2C2_1~R3C3_1~R1C2_2~R2C1_2": Rules.square(4, ())
     + Rules(4, PLAIN.places, (), marks=((0, 1), (5, 1), (10, 1), (1, 2), (4, 2))),
     '{"size": 4, "grid": GRID, "antiknight": true}': PLAIN + named("antiknight", 2, 2),
@@ -148,7 +145,7 @@ def near(n):
 )
 def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
     others = [(a, b, hidden) for a, b in near(4) if (a, b) != (0, 1)]
-    rules = rules_with(pairs=((0, 1, shown), *others))
+    rules = with_pairs((0, 1, shown), *others)
     given = table(pairs=[pairs, ""], constraints=["", f".Shape~4x4{constraints}"])
     for answer in solved(given, limit=300):
         agree(answer, all_of(rules))
@@ -228,6 +225,9 @@ WRONG = [
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal rules apply.'"),
     ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
+    ({"regions": "AAAAAAAABBBBBBBB"}, "column 'regions': region 'A' has 8 cells; each region"),
+    ({"regions": "AAABBBBCCCCDDDDE"}, "column 'regions': region 'A' has 3 cells; each region"),
+    ({"regions": "ééééAAAABBBB"}, "column 'regions': 16 cells have 16 labels, not 12"),
     *(
         ({"cages": cages, "sums": ""}, f"column 'cages': {why}")
         for cages, why in {
@@ -277,14 +277,12 @@ def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text("\n".join(["puzzle,cages,sums,rules,constraints", *rows]) + "\n")
     bs.dedupe(str(path), str(out))
-    kept = out.read_text().splitlines()[1:]
-    assert kept == [rows[k] for k in (0, 2, 3, 5, 6)]
+    assert out.read_text().splitlines()[1:] == [rows[k] for k in (0, 2, 3, 5, 6)]
 
 
 def test_columns_of_lists_and_objects():
     given = table(cages=[list("AABB" + "." * 12)], sums=[{"A": 3, "B": 7}])
-    rules = rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))
-    agree(solved(given, limit=300)[0], all_of(rules))
+    agree(solved(given, limit=300)[0], all_of(rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))))
 
 
 def test_columns_of_numbers_are_no_rules():
@@ -302,22 +300,24 @@ def test_sums_are_rules_beside_cages_only():
 OTHER = {"marks": ["good", "poor"], "rules": ["x", "x"], "regions": ["Europe", "Asia"]}
 
 
-@pytest.mark.parametrize(
-    ("rule_columns", "statuses"),
-    [(None, ["invalid"] * 2), ("rules", ["unique"] * 2), ("none", ["multiple"] * 2)],
-)
-def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns, statuses):
+NAMED_COLUMNS = {  # the statuses of rows, and the end of what is said
+    None: ("invalid", ", rules in rules, regions, marks"),
+    "rules": ("unique", ", rules in rules"),
+    "none": ("multiple", ""),
+}
+
+
+@pytest.mark.parametrize("rule_columns", NAMED_COLUMNS)
+def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns):
     """Columns that are called so for other reasons are left out."""
+    status, said = NAMED_COLUMNS[rule_columns]
     given = pa.table({"puzzle": ["....3.....21...."] * 2, **OTHER})
-    assert [row["status"] for row in solved(given, rule_columns=rule_columns)] == statuses
+    assert [row["status"] for row in solved(given, rule_columns=rule_columns)] == [status] * 2
     write_table(given, tmp_path / "in.csv")
     files = tmp_path / "in.csv", tmp_path / "out.csv"
     summary = bs.solve_file(*files, jobs=1, rule_columns=rule_columns)
-    assert getattr(summary, statuses[0]) == 2
-    names = {None: "rules, regions, marks", "rules": "rules", "none": ""}[rule_columns]
-    assert summary.columns == "puzzle column 'puzzle', no solution column" + (
-        f", rules in {names}" if names else ""
-    )
+    assert getattr(summary, status) == 2
+    assert summary.columns == f"puzzle column 'puzzle', no solution column{said}"
     row = f"{tmp_path}/in.csv#1"
     if rule_columns:
         assert bs.read_problem(row, rule_columns=rule_columns).stack.size == 3
@@ -354,19 +354,9 @@ def test_named_rules_of_other_formats():
 
 
 def test_a_wrong_rule_beside_regions_is_named_once():
-    regions = ["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"]
-    messages = [row["message"] for row in solved(table(regions=regions, rules=["foo"] * 2))]
-    assert [message.partition(";")[0] for message in messages] == [
-        "column 'rules': unknown rule 'foo'"
-    ] * 2
-
-
-def test_regions_with_cages():
-    regions, rules = "AAABACBBCCBDCDDD", Rules.square(4, regions_of("AAABACBBCCBDCDDD", 4))
-    given = table(regions=[regions, ""], cages=["AA" + "." * 14] * 2, sums=["A=5"] * 2)
-    cages = Rules(4, PLAIN.places, (), cages=(Cage((0, 1), 5),))
-    for answer, base in zip(solved(given, limit=600), (rules, PLAIN), strict=True):
-        agree(answer, all_of(base + cages))
+    given = table(regions=["AABBAABBCCDDCCDD", "AAAABBBBCCCCDDDD"], rules=["foo"] * 2)
+    why = [row["message"].partition(";")[0] for row in solved(given)]
+    assert why == ["column 'rules': unknown rule 'foo'"] * 2
 
 
 def test_a_killer_of_sumocue():
@@ -409,23 +399,6 @@ def test_the_guide_names_all_that_is_read():
     names = {*other_programs._CONSTRAINTS, *other_programs._FIELDS, *NAMED, *STRICT, *COLUMNS}
     shown = set(re.findall(r"`([^`\n]+)`", GUIDE))
     assert names - shown == {"Given", "grid"}  # the guide says these in words
-
-
-def numbered(text):
-    """Return the numbers of the regions of 4 cells; None where there are none, or others."""
-    labels = list(dict.fromkeys(text.encode()))
-    sizes = {text.encode().count(label) for label in labels}
-    is_right = len(text.encode()) == 16 and sizes == {4}
-    return [labels.index(label) for label in text.encode()] if is_right else None
-
-
-@given(st.lists(st.permutations("AAAABBBBCCCCDDDD").map("".join) | st.text("AB é", max_size=16)))
-def test_regions_are_numbered_by_their_first_cells(texts):
-    regions, wrong = _numbered_regions(pa.array(texts, pa.string()), 4)
-    for text, found, is_wrong in zip(texts, regions.tolist(), wrong.tolist(), strict=True):
-        right = numbered(text)
-        assert is_wrong == (right is None and text != "")
-        assert is_wrong or found == (right or [255] * 16)
 
 
 def listed(first, shape=list):

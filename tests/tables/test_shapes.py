@@ -20,6 +20,7 @@ from batchsolve.tables.corpus import Corpus
 ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
 ALPHABETS |= {16: "1-9A-G", 25: "numbers"}
 BOXES = [(2, 2), (2, 3), (3, 2), (2, 4), (3, 3), (2, 5), (3, 4), (3, 5), (4, 4), (5, 5)]
+BOX_FOR = {16: (2, 2), 36: (2, 3), 81: (3, 3), 256: (4, 4)}
 USUAL = [box for box in BOXES if box != (3, 2)]
 
 
@@ -33,8 +34,7 @@ def grid(box, seed, n_blanks=None):
     blanks = set(rng.sample(range(n * n), rng.randrange(n) if n_blanks is None else n_blanks))
     puzzle = [0 if k in blanks else digit for k, digit in enumerate(solved)]
     notation = Notation.from_name(ALPHABETS[n], n)
-    texts = notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool))
-    return texts.to_pylist()
+    return notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool)).to_pylist()
 
 
 def cells(n):
@@ -100,18 +100,12 @@ def test_searches_that_leave_frontiers_answer_rows_of_their_shape():
     table = pa.table({"puzzle": puzzles})
     for node_limit in (None, 40):
         how = {"limit": 5, "engine": "dlx", "node_limit": node_limit}
-        each = [
-            bs.solve_table(table.slice(k, 1), box=box_for(len(p)), **how).to_pylist()[0]
-            for k, p in enumerate(puzzles)
-        ]
+        tables = ((table.slice(k, 1), BOX_FOR[len(puzzle)]) for k, puzzle in enumerate(puzzles))
+        each = [bs.solve_table(one, box=box, **how).to_pylist()[0] for one, box in tables]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 10)
             for jobs in (1, 2):
                 assert bs.solve_table(table, jobs=jobs, **how).to_pylist() == each
-
-
-def box_for(n_cells):
-    return {16: (2, 2), 36: (2, 3), 81: (3, 3), 256: (4, 4)}[n_cells]
 
 
 @pytest.fixture
@@ -149,9 +143,7 @@ def test_first_rows_that_leave_the_alphabet_open_need_its_name(tmp_path, short_s
     path, out = tmp_path / "in.txt", tmp_path / "out.csv"
     path.write_text("\n".join([clear.replace("G", ".")] * 20 + [clear]))
     with small_blocks(500):
-        with pytest.raises(
-            bs.InputError, match="column 'puzzle': the alphabet can be 1-9A-G or 0-"
-        ):
+        with pytest.raises(bs.InputError, match="column 'puzzle': the alphabet can be 1-9A-G or 0"):
             bs.solve_file(path, out, engine="dlx")
         summary = bs.solve_file(path, out, engine="dlx", alphabet="1-9A-G")
     assert (summary.rows, summary.invalid) == (21, 0)
@@ -167,8 +159,7 @@ def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
     assert [row["status"] for row in rows] == ["unique"] * 3
     assert open_one["status"] == "invalid"
     assert "1-9A-G or 0-9A-F; say which with `alphabet`" in open_one["message"]
-    twelve = grid((3, 4), 0, 0)[0].replace("C", ".")
-    table = pa.table({"puzzle": [nine, nine, unclear, twelve]})
+    table = pa.table({"puzzle": [nine, nine, unclear, grid((3, 4), 0, 0)[0].replace("C", ".")]})
     solved = bs.solve_table(table, engine="dlx", alphabet="1-9A-G").to_pylist()
     assert [row["status"] for row in solved] == ["unique"] * 4
     assert "C" in solved[3]["solution"]  # its alphabet begins as the one that is named
@@ -207,9 +198,10 @@ def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     ]
 
 
-@pytest.mark.parametrize(
-    "how", [{"box": (3, 3)}, {"regions": "AAABBBCCC" * 3 + "DDDEEEFFF" * 3 + "GGGHHHIII" * 3}]
-)
+THIRDS = "AAABBBCCC" * 3 + "DDDEEEFFF" * 3 + "GGGHHHIII" * 3
+
+
+@pytest.mark.parametrize("how", [{"box": (3, 3)}, {"regions": THIRDS}])
 def test_a_shape_that_is_given_holds_for_all_rows(how):
     table = pa.table({"puzzle": [grid((2, 2), 0)[0], grid((3, 3), 0)[0]]})
     solved = bs.solve_table(table, engine="dlx", **how).to_pylist()
@@ -295,8 +287,7 @@ def test_rules_of_rows_hold_for_every_shape():
 def test_rules_for_all_rows_hold_for_every_shape(jobs):
     puzzles = ["." * 16, "." * 36, "." * 81]
     solved = bs.solve_table(pa.table({"puzzle": puzzles}), rules="x", engine="dlx", jobs=jobs)
-    each = [bs.solve(p, rules="x").status for p in puzzles]
-    assert solved["status"].to_pylist() == each
+    assert solved["status"].to_pylist() == [bs.solve(p, rules="x").status for p in puzzles]
     assert solved["solution"].to_pylist()[0] == bs.solve(puzzles[0], rules="x").solution
 
 
@@ -307,18 +298,12 @@ def test_lists_of_numbers_of_any_length(tmp_path):
     pq.write_table(table, tmp_path / "in.parquet")
     bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", engine="dlx")
     for solved in (pq.read_table(tmp_path / "out.parquet"), bs.solve_table(table, engine="dlx")):
-        assert solved["solution"].to_pylist() == [
-            [int(c) for c in "1243342143122134"],
-            nine,
-            None,
-            None,
-        ]
+        assert solved["solution"].to_pylist() == [[*map(int, "1243342143122134")], nine, None, None]
         assert solved["status"].to_pylist() == ["unique", "unique", "invalid", "invalid"]
 
 
 def test_an_array_has_one_shape(tmp_path):
-    table = mixture(3, [(2, 2), (3, 3)])
-    pa.csv.write_csv(table, tmp_path / "in.csv")
+    pa.csv.write_csv(mixture(3, [(2, 2), (3, 3)]), tmp_path / "in.csv")
     summary = bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", engine="dlx")
     assert (summary.rows, summary.invalid) == (3, 1)
     assert np.load(tmp_path / "out.npy").shape == (3, 16)
@@ -357,8 +342,7 @@ def test_repeated_puzzles_of_every_shape(tmp_path):
 
 
 def test_a_row_of_another_shape_is_a_problem_of_its_own(tmp_path):
-    table = mixture(9)
-    pa.csv.write_csv(table, tmp_path / "in.csv")
+    pa.csv.write_csv(mixture(9), tmp_path / "in.csv")
     for k, box in enumerate(USUAL):
         reading = bs.read_problem(f"{tmp_path}/in.csv#{k + 1}")
         assert reading.problem.n_digits == box[0] * box[1]
@@ -370,9 +354,8 @@ def test_texts_of_several_sizes_are_no_array():
     texts = [grid((3, 3), 0)[0], grid((3, 3), 1)[0], "1.....2..3.....4"]
     with pytest.raises(bs.InputError, match=r"most have that of 9×9 grids, but '1.*solve_table"):
         bs.solve_batch(texts)
-    assert (
-        bs.solve_batch([*texts[:2], "123", "9" + "." * 15]).status.tolist()[2:] == ["invalid"] * 2
-    )
+    found = bs.solve_batch([*texts[:2], "123", "9" + "." * 15])
+    assert found.status.tolist()[2:] == ["invalid"] * 2
     as_numbers = bs.solve_batch([texts[0], texts[1], " ".join(texts[0])])
     assert as_numbers.solutions[2].tolist() == as_numbers.solutions[0].tolist()
 

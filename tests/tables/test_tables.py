@@ -25,19 +25,9 @@ from hypothesis import given, strategies as st
 from batchsolve import InputError, solve_file
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
+from batchsolve.tables import blocks as tables
 from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
-from batchsolve.tables.blocks import (
-    GATHER_SECONDS,
-    JSON_TEXT,
-    PARTS,
-    TASKS,
-    Boundary,
-    PlainFile,
-    RowsError,
-    Stream,
-    arrow_stream,
-    cut,
-)
+from batchsolve.tables.blocks import Boundary, RowsError, arrow_stream
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import TableSource
 
@@ -114,10 +104,8 @@ def each_once(pairs):
 
 @st.composite
 def json_files(draw):
-    record = st.fixed_dictionaries(
-        {"puzzle": grids | st.none(), "x": st.integers(-(2**63), 2**63 - 1) | st.none()},
-        optional={"f": st.floats(allow_nan=False)},
-    )
+    whole = {"puzzle": grids | st.none(), "x": st.integers(-(2**63), 2**63 - 1) | st.none()}
+    record = st.fixed_dictionaries(whole, optional={"f": st.floats(allow_nan=False)})
     record = st.builds(json.dumps, record, ensure_ascii=st.booleans())
     odd = st.sampled_from(ODD_LINES) if draw(st.booleans()) else record
     lines = [json.dumps({"puzzle": P, "x": 1, "f": 0.5}), *draw(st.lists(record | odd))]
@@ -213,13 +201,10 @@ class Portions(io.BytesIO):
         return next(self._pauses)
 
 
-@given(
-    st.text(alphabet='a,"\n', max_size=80),
-    st.integers(0, 20),
-    st.sampled_from(["", ","]),
-    st.integers(1, 64),
-    st.lists(st.integers(1, 9), min_size=1),
-)
+texts, sizes = st.text(alphabet='a,"\n', max_size=80), st.lists(st.integers(1, 9), min_size=1)
+
+
+@given(texts, st.integers(0, 20), st.sampled_from(["", ","]), st.integers(1, 64), sizes)
 def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions):
     content = text.encode()
     begin = min(begin, len(content))
@@ -227,7 +212,7 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions)
     def pieces(source):
         found = []
         try:
-            for data, end in cut(source, begin, delimiter):
+            for data, end in tables.cut(source, begin, delimiter):
                 found.append((data if isinstance(data, bytes) else data.read(), end))
         except InputError as error:
             found.append(str(error))
@@ -236,14 +221,13 @@ def test_a_file_is_cut_where_a_stream_is(text, begin, delimiter, size, portions)
     with tempfile.NamedTemporaryFile() as file, small_blocks(size):
         file.write(content)
         file.flush()
-        of_file = pieces(PlainFile(file.name, file))
-        of_stream = pieces(Stream(io.BytesIO(content[begin:]), begin))
+        of_file = pieces(tables.PlainFile(file.name, file))
+        of_stream = pieces(tables.Stream(io.BytesIO(content[begin:]), begin))
         slow = Portions(content[begin:], portions)
-        by_and_by = pieces(Stream(slow, begin, has_more=slow.has_more))
+        by_and_by = pieces(tables.Stream(slow, begin, has_more=slow.has_more))
     for found in (of_file, of_stream, by_and_by):
-        assert [p for p in found if isinstance(p, str)] == [
-            p for p in of_file if isinstance(p, str)
-        ]
+        errors, of_the_file = ([p for p in each if isinstance(p, str)] for each in (found, of_file))
+        assert errors == of_the_file
         whole = b"".join(piece[0] for piece in found if isinstance(piece, tuple))
         assert content[begin:].startswith(whole)
         assert len(whole) == len(content) - begin or isinstance(found[-1], str)
@@ -326,7 +310,7 @@ def by_and_by(monkeypatch):
 
     def give(texts):
         for k, text in enumerate(texts):
-            time.sleep(4 * GATHER_SECONDS if k else 0)
+            time.sleep(4 * tables.GATHER_SECONDS if k else 0)
             os.write(writing, text.encode())
         os.close(writing)
 
@@ -352,18 +336,15 @@ def by_and_by(monkeypatch):
         (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
     ],
 )
-def test_an_input_that_comes_by_and_by_is_waited_for_until_it_tells(
-    by_and_by, texts, columns, n_rows
-):
+def test_an_input_that_comes_by_and_by_is_waited_for(by_and_by, texts, columns, n_rows):
     by_and_by(*texts)
     corpus = Corpus(["-"])
     assert corpus.columns == columns
-    batches = list(corpus.batches())
-    assert sum(map(len, batches)) == n_rows
+    assert sum(map(len, corpus.batches())) == n_rows
     assert corpus.problem.n_digits == 4
 
 
-@pytest.mark.parametrize(("size", "n_blocks"), [(TASKS, 3), (PARTS, 1)])
+@pytest.mark.parametrize(("size", "n_blocks"), [(tables.TASKS, 3), (tables.PARTS, 1)])
 def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_blocks):
     by_and_by(*[f"{P}\n"] * 3)
     assert len(list(Corpus(["-"], size=size).blocks())) == n_blocks
@@ -383,28 +364,21 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
 
 
 NOISE = "".join(f"{P},{k:020}\n" for k in np.random.default_rng(1).integers(1 << 60, size=1000))
-FINE = [json.dumps({"puzzle": P, "x": 1})] * 40
+CUT_OFF = gzip.compress(f"puzzle,id\n{NOISE}".encode())[:-1000]
+LATIN = f"{P}\n".encode() * 40 + b"caf\xe9\n"
+NEW, FLOAT = (
+    "\n".join([*[json.dumps({"puzzle": P, "x": 1})] * 40, json.dumps({"puzzle": P, **last})])
+    for last in ({"x": 1, "y": 1}, {"x": 1.5})
+)
 DAMAGED = {  # the content of a file, the rows that are read before an error, and the error
-    "cut off.csv.gz": (
-        gzip.compress(f"puzzle,id\n{NOISE}".encode())[:-1000],
-        range(501, 1000),
-        "runcated",
-    ),
+    "cut off.csv.gz": (CUT_OFF, range(501, 1000), "runcated"),
     "a mark.csv": (f'puzzle,id\n{NOISE}{P},"never closed\n{NOISE}', [1000], "never closed in the"),
-    "no UTF-8.txt": (
-        f"{P}\n".encode() * 40 + b"caf\xe9\n",
-        range(21, 41),
-        r"not UTF-8 text \(byte 0xe9\); convert it",
-    ),
-    "a new field.jsonl": (
-        "\n".join([*FINE, json.dumps({"puzzle": P, "x": 1, "y": 1})]),
-        range(31, 41),
-        "row 41: the field 'y' is new; give all",
-    ),
+    "no UTF-8.txt": (LATIN, range(21, 41), r"not UTF-8 text \(byte 0xe9\); convert it"),
+    "a new field.jsonl": (NEW, range(31, 41), "row 41: the field 'y' is new; give all"),
     "another type.jsonl": (
-        "\n".join([*FINE, json.dumps({"puzzle": P, "x": 1.5})]),
+        FLOAT,
         range(31, 41),
-        "rows? ([0-9]+ to )?41: the field 'x' has values of another",
+        "rows? ([0-9]+ to )?41: the field 'x' has values of",
     ),
 }
 
@@ -526,9 +500,10 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
     assert header_for("x.jsonl", SCHEMA) == b""
 
 
-@given(
-    st.lists(st.none() | st.lists(st.none() | values, max_size=3), max_size=6), st.integers(0, 6)
-)
+lists_of_texts = st.lists(st.none() | st.lists(st.none() | values, max_size=3), max_size=6)
+
+
+@given(lists_of_texts, st.integers(0, 6))
 def test_lists_of_texts_are_written_as_json(lists, begin):
     column = pa.array(lists, pa.list_(pa.string()))
     table = pa.table({"names": column, "n": range(len(lists))}).slice(begin)
@@ -543,7 +518,7 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
 def test_numbers_that_json_does_not_have_are_null(missing):
     number = float(missing)
     structs = [{"x": [number, 1.5]}, {"x": None}]
-    raw = pa.field("raw", pa.string(), metadata=JSON_TEXT)
+    raw = pa.field("raw", pa.string(), metadata=tables.JSON_TEXT)
     table = pa.table({"f": [0.5, number], "n": [[number], [2.5]], "s": structs})
     table = table.append_column(raw, pa.array(['{"y": [1, NaN]}', "-Infinity"]))
     lines = bytes(encoder_for("x.jsonl")(table)).decode().splitlines()
@@ -551,16 +526,13 @@ def test_numbers_that_json_does_not_have_are_null(missing):
         {"f": 0.5, "n": [None], "s": {"x": [None, 1.5]}, "raw": {"y": [1, None]}},
         {"f": None, "n": [2.5], "s": {"x": None}, "raw": None},
     ]
-    lists = bytes(encoder_for("x.csv")(table.select(["n"]))).decode()
-    assert lists == "[null]\n[2.5]\n"
+    assert bytes(encoder_for("x.csv")(table.select(["n"]))).decode() == "[null]\n[2.5]\n"
 
 
 def test_floats_are_written_the_same_with_and_without_quotation_marks():
     values = [0.1, 1e300, -0.0, 1.0, 1e-7, None, 123456789.0, 5e-324]
-    plain, quoted = (
-        pa.table({"f": pa.array(values, pa.float64()), "a": [text] * len(values)})
-        for text in ("x", '"')
-    )
+    floats = pa.array(values, pa.float64())
+    plain, quoted = (pa.table({"f": floats, "a": [text] * len(values)}) for text in ("x", '"'))
     encoder = encoder_for("x.csv")
     assert bytes(encoder(quoted)) == bytes(encoder(plain)).replace(b"x", b'""""')
 
