@@ -49,8 +49,10 @@ from batchsolve.settings import (
     text_of,
 )
 from batchsolve.tables.answers import RowTable, with_new_columns
-from batchsolve.tables.columns import check_holds_texts, with_columns_of
+from batchsolve.tables.columns import check_holds_texts
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables, open_all
+from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
@@ -66,7 +68,7 @@ from batchsolve.tables.judged import (
 )
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.sources import Source, TableSource, files_and_tables, open_all
+from batchsolve.tables.sources import Source, TableSource
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")

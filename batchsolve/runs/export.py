@@ -49,8 +49,8 @@ from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.rows import in_one_pass
 from batchsolve.tables.answers import Encode, checksum_at, encoder_for
-from batchsolve.tables.blocks import arrow_stream
-from batchsolve.tables.columns import one_chunk
+from batchsolve.tables.columns import arrow_stream, one_chunk
+from batchsolve.tables.detection import open_all
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import Tables
 from batchsolve.workers import Pool
@@ -455,7 +455,7 @@ def _tables_of_run(problem: ExactCover, directory: str) -> Iterator[pa.Table]:
 
 
 def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:
-    for block in Tables([path]).blocks():
+    for block in Tables(open_all([path])).blocks():
         table, faults = block.rows()
         for row, fault in sorted(faults.items()):
             raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")

@@ -43,9 +43,9 @@ from batchsolve.settings import (
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.reader import BOX
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
-from batchsolve.tables.sources import files_and_tables
 from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder

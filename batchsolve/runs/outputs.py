@@ -50,7 +50,6 @@ from batchsolve.tables.answers import (
     sums_of,
     written_to,
 )
-from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.places import (
     UNFINISHED,
     Folder,
@@ -60,6 +59,7 @@ from batchsolve.tables.places import (
     split_suffixes,
     suffix_of,
 )
+from batchsolve.tables.sources import PARTS, TASKS
 from batchsolve.workers import Pool
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")

@@ -49,13 +49,13 @@ from batchsolve.settings import (
     settings_of,
     table_or_each,
 )
-from batchsolve.tables.blocks import Block
-from batchsolve.tables.columns import with_columns_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.sources import files_and_tables
+from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -23,10 +23,9 @@ from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import grid_keys
 from batchsolve.settings import UNLIMITED, FileSettings, PuzzleSettings
 from batchsolve.symmetry.grids import check_shape, forms_of
-from batchsolve.tables.blocks import Block, Boundary
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.rule_columns import RuleColumns, own_rules
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import Block, Boundary, TableSource
 
 N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
 # Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues

@@ -50,8 +50,8 @@ from batchsolve.settings import (
     settings_of,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
-from batchsolve.tables.columns import Frame, arrow_table, with_columns_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
 from batchsolve.tables.sources import TableSource
 

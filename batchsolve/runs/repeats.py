@@ -51,12 +51,12 @@ from batchsolve.settings import (
     table_or_each,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
-from batchsolve.tables.blocks import Block
-from batchsolve.tables.columns import Frame, with_columns_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.frames import Frame, with_columns_of
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
-from batchsolve.tables.sources import files_and_tables
+from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

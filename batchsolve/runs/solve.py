@@ -30,12 +30,11 @@ from batchsolve.search.answers import STATUS_NAMES, Answers, rows_of_each
 from batchsolve.search.rows import Read, search_block, search_rows
 from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
-from batchsolve.tables.blocks import Block
-from batchsolve.tables.columns import text_column
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import text_column
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape
 from batchsolve.tables.rule_columns import Part, RuleColumns
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import Block, TableSource
 from batchsolve.workers import Pool
 
 SHOWN_ROWS = 10

@@ -47,11 +47,11 @@ from batchsolve.settings import (
     settings_that,
 )
 from batchsolve.tables.answers import Checksums, RowTable, Written, joined_sums, sums_of
-from batchsolve.tables.blocks import Block, Boundary, RowsError
-from batchsolve.tables.columns import Kinds, number_kinds, number_types
+from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
-from batchsolve.tables.sources import Tables, files_and_tables
+from batchsolve.tables.sources import Block, Boundary, Tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -30,8 +30,17 @@ from batchsolve.errors import InputError
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import DIGITS, JSON_TEXT, arrow_stream
-from batchsolve.tables.columns import is_list, is_number, is_text, nested, one_chunk, storage_of
+from batchsolve.tables.columns import (
+    DIGITS,
+    JSON_TEXT,
+    arrow_stream,
+    is_list,
+    is_number,
+    is_text,
+    nested,
+    one_chunk,
+    storage_of,
+)
 from batchsolve.tables.places import open_to_read, split_suffixes
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
 

@@ -36,7 +36,6 @@ from batchsolve.problems.sudoku import Variants, drawing_of
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
 from batchsolve.search.answers import Answers, Status
 from batchsolve.symmetry.grids import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
-from batchsolve.tables.blocks import Block
 from batchsolve.tables.columns import (
     as_json,
     as_text,
@@ -55,7 +54,7 @@ from batchsolve.tables.rule_columns import (
     Part,
     RuleColumns,
 )
-from batchsolve.tables.sources import FILENAME
+from batchsolve.tables.sources import FILENAME, Block
 
 BOX = "box"
 """The name of the column of boxes."""

@@ -26,20 +26,18 @@ from batchsolve import InputError, solve_file
 from batchsolve.search.answers import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
-from batchsolve.tables.blocks import (
+from batchsolve.tables.columns import JSON_TEXT, RowsError, arrow_stream
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.sources import (
     GATHER_SECONDS,
-    JSON_TEXT,
     PARTS,
     TASKS,
     Boundary,
     PlainFile,
-    RowsError,
     Stream,
-    arrow_stream,
+    TableSource,
     cut,
 )
-from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import TableSource
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -374,7 +372,7 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
     path.write_text(f"puzzle,{long}\n{P},1\n")
     assert Corpus([str(path)]).columns == ["puzzle", long]
-    monkeypatch.setattr("batchsolve.tables.sources.MOST_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr("batchsolve.tables.detection.MOST_RECORD_BYTES", 1 << 20)
     with pytest.raises(InputError, match=r"in\.csv: its first line has more than 1 MB"):
         Corpus([str(path)])
     path.write_text(f'"puzzle\n",{long}\n{P},1\n')
