@@ -20,7 +20,7 @@ import measuring
 
 import batchsolve
 from batchsolve.engines import Task, engine_for
-from batchsolve.search.answers import Answers
+from batchsolve.search.rows import Answers
 from batchsolve.settings import AUTO, FileSettings
 from batchsolve.tables.answers import answer_table, encoder_for
 from batchsolve.tables.corpus import Corpus

@@ -27,9 +27,8 @@ from batchsolve.runs.reading import (
     problem_and_stacks,
     reading_of,
 )
-from batchsolve.search.answers import Answers
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
-from batchsolve.search.rows import search_rows
+from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
 from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of

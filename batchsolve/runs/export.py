@@ -47,7 +47,7 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Encoded, OneFile, output_at
 from batchsolve.runs.reading import Reading
-from batchsolve.search.rows import in_one_pass
+from batchsolve.search.scheduler import in_turn
 from batchsolve.tables.answers import Encode, checksum_at, encoder_for
 from batchsolve.tables.columns import arrow_stream, one_chunk
 from batchsolve.tables.detection import open_all
@@ -191,11 +191,11 @@ def in_order(
     loads = list(groups_of(parts, lambda part: part.rows, rows))
     page_bytes = _page_bytes(len(loads))
     pages: list[_Page] = []
-    for _, found in in_one_pass(loads, pool, partial(_sort, directory, page_bytes, folder)):
+    for _, found in in_turn(loads, pool, partial(_sort, directory, page_bytes, folder)):
         check_interrupt()
         pages += found
     ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
-    for _, made in in_one_pass(ranges, pool, partial(_make_of_range, make, first.schema)):
+    for _, made in in_turn(ranges, pool, partial(_make_of_range, make, first.schema)):
         check_interrupt()
         yield made
 

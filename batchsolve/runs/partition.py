@@ -39,7 +39,7 @@ from batchsolve.runs.specs import (
     silent,
     table_or_file,
 )
-from batchsolve.search.answers import Answers
+from batchsolve.search.rows import Answers
 from batchsolve.settings import (
     PARTS,
     AuditFields,

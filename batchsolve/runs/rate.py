@@ -40,7 +40,7 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, run_files, table_of
-from batchsolve.search.answers import Answers, Status
+from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     FileSettings,

@@ -37,8 +37,7 @@ from batchsolve.errors import InputError, InWords, counted
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_columns, shown
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
-from batchsolve.search.answers import Answers, Status
-from batchsolve.search.rows import Write
+from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     AuditFields,

@@ -36,7 +36,8 @@ from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.rows import Write, in_one_pass, in_two_passes, search_rows
+from batchsolve.search.rows import Write, search_rows
+from batchsolve.search.scheduler import in_turn
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     UNLIMITED,
@@ -237,7 +238,7 @@ def _passed(
     done = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:
-        return in_one_pass(blocks, pool, done)
+        return in_turn(blocks, pool, done)
 
     def decide(block: Block, found: Any) -> Any:
         nonlocal n_before
@@ -245,7 +246,7 @@ def _passed(
         return answers_to(first, block, found)
 
     look = partial(_written, read, spec.look) if spec.look else Block.n_rows
-    return in_two_passes(blocks, pool, look, decide, done)
+    return in_turn(blocks, pool, look, decide, done)
 
 
 def _written(read: Callable[[Any], Any], write: Write, block: Any, answers: Any = None) -> Any:
@@ -368,7 +369,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
         If they cannot be read.
     """
     blocks = readable(corpus.blocks_before(end), pool)
-    with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
+    with closing(in_turn(blocks, pool, partial(_sums_until, end))) as found:
         return reduce(joined_sums, (sums for _, sums in found), ())
 
 
@@ -390,7 +391,7 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
         return {}
     blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
-        with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
+        with closing(in_turn(blocks, pool, partial(_number_kinds, names))) as found:
             return number_types(kinds for _, kinds in found)
     except InputError:  # the run will meet the same error and report it
         return {}

@@ -28,7 +28,7 @@ import pyarrow.csv as pacsv
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
-from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
+from batchsolve.search.rows import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.columns import (
     DIGITS,

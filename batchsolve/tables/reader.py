@@ -34,7 +34,7 @@ from batchsolve.problems.notation import (
 from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Variants, drawing_of
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.search.answers import Answers, Status
+from batchsolve.search.rows import Answers, Status
 from batchsolve.symmetry.grids import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.tables.columns import (
     as_json,

@@ -23,7 +23,7 @@ from fuzzing.grids import solutions, text_of
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError, solve_file
-from batchsolve.search.answers import STATUS_NAMES, Answers
+from batchsolve.search.rows import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
 from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
 from batchsolve.tables.columns import JSON_TEXT, RowsError, arrow_stream
