@@ -34,7 +34,7 @@ def read_and_write(path: str) -> None:
         answers = Answers.unknown(len(batch))
         [(_, stacks)] = batch.groups()
         answers.found = [stacks]
-        encoder(table.rows(batch, answers).table)
+        encoder(table.rows(batch, answers).data)
 
 
 def repeated(path: str, rows: int | None, folder: Path) -> str:

@@ -45,10 +45,10 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.outputs import Encoded, OneFile, output_at
+from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.scheduler import in_turn
-from batchsolve.tables.answers import Encode, checksum_at, encoder_for
+from batchsolve.tables.answers import Encode, OutputRows, checksum_at, encoder_for
 from batchsolve.tables.columns import arrow_stream, one_chunk
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.places import name_of, split_suffixes
@@ -117,12 +117,11 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     return rows
 
 
-def _encoded(encode: Encode, table: pa.Table) -> Encoded:
+def _encoded(encode: Encode, table: pa.Table) -> OutputRows:
     """Encode rows."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
-    data = b"".join(map(encode, pieces))
-    return Encoded.of(data, len(table))
+    return OutputRows(table, len(table)).encoded(b"".join(map(encode, pieces)))
 
 
 def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[list[Part], pa.Table]:

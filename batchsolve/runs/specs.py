@@ -34,7 +34,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
+from batchsolve.runs.outputs import Behind, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.search.scheduler import in_turn
@@ -47,7 +47,7 @@ from batchsolve.settings import (
     path_of,
     settings_that,
 )
-from batchsolve.tables.answers import Checksums, RowTable, Written, joined_sums, sums_of
+from batchsolve.tables.answers import Checksums, OutputRows, RowTable, Written, joined_sums, sums_of
 from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
@@ -265,7 +265,7 @@ def tables_of(
     with closing(outputs_of(spec, table.rows, pool, tell, most_rows)) as outputs:
         for _, rows in outputs:
             spec.totals.add(rows.sums)
-            yield rows.table
+            yield rows.data
 
 
 def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) -> pa.Table:
@@ -580,7 +580,7 @@ class FileRun:
             self.record()  # keeps the rows before the fault
             raise
 
-    def _take(self, written: Encoded) -> None:
+    def _take(self, written: OutputRows) -> None:
         """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.spec.totals, written.sums
         if self.settings.stop_on_invalid and sums.first_invalid:

@@ -16,6 +16,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import chain, count, zip_longest
 from typing import IO, Any, NamedTuple
@@ -63,14 +64,6 @@ class RowSums(NamedTuple):
     counts: dict[str, int]
     first_invalid: tuple[int, str] | None = None
     techniques: dict[str, int] | None = None
-
-
-class OutputRows(NamedTuple):
-    """The output of a block: its rows, the number of rows they were made of, and the sums."""
-
-    n_rows: int
-    table: pa.Table
-    sums: RowSums
 
 
 def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
@@ -142,7 +135,7 @@ class RowTable:
         given, sums, columns = self._find(batch, answers)
         new = [columns[name] for name in self._new]
         table = pa.Table.from_arrays([*given.columns, *new], schema=self.schema)
-        return OutputRows(len(batch), table, sums)
+        return OutputRows(table, len(batch), sums)
 
 
 class RowValues:
@@ -616,6 +609,35 @@ class Written(NamedTuple):
 
 
 Checksums = tuple[Written, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OutputRows:
+    """The output of a block, as a worker returns it.
+
+    Attributes
+    ----------
+    data : pyarrow.Table or pyarrow.Buffer or bytes or None
+        The rows, or the bytes that are still to be written; None if the worker has written them.
+    n_rows : int
+        The rows of the block that they were made of.
+    sums : object
+        The addition of the rows to the sums of the run.
+    written : Written
+        The bytes of a file of the block alone.
+    read : Checksums
+        The checksums of the records that they were made of.
+    """
+
+    data: Any
+    n_rows: int = 0
+    sums: Any = None
+    written: Written = field(default_factory=Written)
+    read: Checksums = ()
+
+    def encoded(self, data: pa.Buffer | bytes) -> OutputRows:
+        """Return the same rows as bytes, with their checksum."""
+        return replace(self, data=data, written=Written.of(data))
 
 
 def written_to(file: IO[bytes], most: int | None = None) -> Written:
