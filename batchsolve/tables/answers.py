@@ -16,7 +16,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, count, zip_longest
 from typing import IO, Any, NamedTuple
@@ -608,6 +608,7 @@ class Written(NamedTuple):
         return Written(self.n_bytes + other.n_bytes, checksum)
 
 
+NOTHING = Written()
 Checksums = tuple[Written, ...]
 
 
@@ -632,7 +633,7 @@ class OutputRows:
     data: Any
     n_rows: int = 0
     sums: Any = None
-    written: Written = field(default_factory=Written)
+    written: Written = NOTHING
     read: Checksums = ()
 
     def encoded(self, data: pa.Buffer | bytes) -> OutputRows:
@@ -669,7 +670,7 @@ def sums_of(content: bytes | pa.Table) -> Checksums:
 
 def joined_sums(first: Checksums, second: Checksums) -> Checksums:
     """Return the sums of records and of those that follow."""
-    pairs = zip_longest(first, second, fillvalue=Written())
+    pairs = zip_longest(first, second, fillvalue=NOTHING)
     return tuple(one.plus(other) for one, other in pairs)
 
 
