@@ -13,7 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -290,15 +290,6 @@ def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     return Spec("partition", corpus, corpus.reader, partial(kept_table, False), decide=decide)
 
 
-class _Rows(NamedTuple):
-    """The solved rows of a block, with the stratum of each."""
-
-    n_rows: int
-    keys: RowKeys
-    strata: Ints
-    labels: list[tuple[str, ...]]
-
-
 def _with_strata(
     secret: bytes,
     has_given: bool,
@@ -306,9 +297,9 @@ def _with_strata(
     edges: tuple[float, ...],
     batch: Batch,
     answers: Answers,
-) -> _Rows:
-    strata = strata_of(batch.table, by, edges)
-    return _Rows(len(batch), solved_keys(secret, FORMS, has_given, batch, answers), *strata)
+) -> RowKeys:
+    keys = solved_keys(secret, FORMS, has_given, batch, answers)
+    return keys._replace(strata=strata_of(batch.table, by, edges))
 
 
 def _groups_of(
@@ -331,11 +322,11 @@ def _groups_of(
     write = partial(_with_strata, seen.secret, corpus.solution_column is not None, by, bins)
     for _, rows in outputs_of(spec, write, pool, *how):
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-        for those in seen.first_rows(rows.keys).values():
+        for those in seen.first_rows(rows).values():
             is_later = those != UNSEEN
             edges.append(np.column_stack([every[is_later], those[is_later]]))
-        blocks.append((rows.strata, rows.labels))
-        totals.add(rows.keys.sums)
+        blocks.append(rows.strata)
+        totals.add(rows.sums)
     known = {label for _, labels in blocks for label in labels}
     check_ranges(by, bins, known)
     names = in_order(known, [ranges(bins) if bins else ()] * len(by))
