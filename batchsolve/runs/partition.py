@@ -32,13 +32,7 @@ from batchsolve.runs.repeats import (
     kept_table,
     solved_keys,
 )
-from batchsolve.runs.specs import (
-    Spec,
-    outputs_of,
-    refuse_own_output,
-    silent,
-    table_or_file,
-)
+from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
 from batchsolve.search.rows import Answers
 from batchsolve.settings import (
     PARTS,

@@ -24,14 +24,7 @@ from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_write
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.count import (
-    Count,
-    Stack,
-    UpToSymmetry,
-    search_tree,
-    searched,
-    symmetries_for,
-)
+from batchsolve.runs.count import Count, Stack, UpToSymmetry, search_tree, searched, symmetries_for
 from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.progress import TREE_BAR, shown

@@ -310,18 +310,6 @@ def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
     return sink.getvalue()
 
 
-def copied(rows: pa.Table) -> pa.Table:
-    """Return a slice of a table as a table of its own."""
-    return pa.ipc.open_stream(arrow_stream(rows)).read_all()
-
-
-def is_doubly_fixed(kind: pa.DataType) -> bool:
-    """Return True for fixed-size lists of fixed-size lists, also within other types."""
-    is_fixed = pa.types.is_fixed_size_list
-    inner = [kind.field(k).type for k in range(kind.num_fields)]
-    return any((is_fixed(kind) and is_fixed(each)) or is_doubly_fixed(each) for each in inner)
-
-
 # ---- columns as texts ------------------------------------------------------------------------
 
 

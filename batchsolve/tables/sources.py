@@ -24,21 +24,13 @@ from batchsolve.tables.columns import (
     MOST_RECORD_BYTES,
     Layout,
     Rows,
+    arrow_stream,
     checked_table,
-    copied,
-    is_doubly_fixed,
     never_closed,
     record_end,
     start_of,
 )
-from batchsolve.tables.places import (
-    Facts,
-    exists,
-    facts_of,
-    is_address,
-    name_of,
-    open_to_read,
-)
+from batchsolve.tables.places import Facts, exists, facts_of, is_address, name_of, open_to_read
 
 FILENAME = pa.field("filename", pa.string())
 GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block
@@ -181,7 +173,7 @@ class Block:
         """Return the fields to pickle: pyarrow pickles a slice with the whole table, so copy it."""
         fields = dict(self.__dict__)
         if isinstance(self.data, pa.Table):
-            fields["data"] = copied(self.data)
+            fields["data"] = _copied(self.data)
         return fields
 
     @property
@@ -199,8 +191,8 @@ class Block:
         """
         records = self.records()
         # pyarrow 26 takes wrong values of such lists from a slice, without an error
-        if isinstance(records, pa.Table) and any(map(is_doubly_fixed, records.schema.types)):
-            records = copied(records)
+        if isinstance(records, pa.Table) and any(map(_is_doubly_fixed, records.schema.types)):
+            records = _copied(records)
         with named_errors(self.name):
             return self.layout.rows(records)
 
@@ -243,6 +235,18 @@ class Block:
                 part = data[begin:end]
             yield replace(self, data=part, end=Boundary(self.source, first + end))
             begin = end
+
+
+def _copied(rows: pa.Table) -> pa.Table:
+    """Return a slice of a table as a table of its own."""
+    return pa.ipc.open_stream(arrow_stream(rows)).read_all()
+
+
+def _is_doubly_fixed(kind: pa.DataType) -> bool:
+    """Return True for fixed-size lists of fixed-size lists, also within other types."""
+    is_fixed = pa.types.is_fixed_size_list
+    inner = [kind.field(k).type for k in range(kind.num_fields)]
+    return any((is_fixed(kind) and is_fixed(each)) or _is_doubly_fixed(each) for each in inner)
 
 
 # ---- cutting ---------------------------------------------------------------------------------
