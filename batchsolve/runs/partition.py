@@ -46,7 +46,7 @@ from batchsolve.settings import (
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
-from batchsolve.tables.judged import check_ranges, ranges, strata_of
+from batchsolve.tables.judged import Key, check_ranges, ranges, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block
@@ -285,14 +285,9 @@ def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
 
 
 def _with_strata(
-    secret: bytes,
-    has_given: bool,
-    by: tuple[str, ...],
-    edges: tuple[float, ...],
-    batch: Batch,
-    answers: Answers,
+    secret: bytes, by: Key, edges: tuple[float, ...], batch: Batch, answers: Answers
 ) -> RowKeys:
-    keys = solved_keys(secret, FORMS, has_given, batch, answers)
+    keys = solved_keys(secret, FORMS, batch, answers)
     return keys._replace(strata=strata_of(batch.table, by, edges))
 
 
@@ -313,7 +308,7 @@ def _groups_of(
     by, bins, seen = tuple(wanted.by), wanted.bins, Seen()
     edges, blocks = [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
-    write = partial(_with_strata, seen.secret, corpus.solution_column is not None, by, bins)
+    write = partial(_with_strata, seen.secret, by, bins)
     for _, rows in outputs_of(spec, write, pool, *how):
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
         for those in seen.first_rows(rows).values():

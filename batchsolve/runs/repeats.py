@@ -209,9 +209,7 @@ def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = 
     return _row_keys(secret, names, batch, is_valid, [grids.given for grids in batch.grids], sums)
 
 
-def solved_keys(
-    secret: bytes, names: Sequence[str], has_given: bool, batch: Batch, answers: Answers
-) -> RowKeys:
+def solved_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: Answers) -> RowKeys:
     """Return the keys of solved rows, by their puzzles and solutions.
 
     Invalid rows have none, even if they have a given solution.
@@ -222,24 +220,23 @@ def solved_keys(
         See `Seen`.
     names : sequence of str
         Some of `KEYS`.
-    has_given : bool
-        True if the rows have given solutions. One that is right is the solution of a puzzle that
-        has several; that of other puzzles is the one that was found.
     batch : Batch
+        A given solution that is right is the solution of a puzzle that has several; that of other
+        puzzles is the one that was found.
     answers : Answers
     """
     values = RowValues(batch, answers, PROVES_UNIQUENESS)
     sums, is_valid = values.sums, values.status != Status.INVALID
     is_unique = values.status == Status.UNIQUE
     solved = [solved_among(grids, answers) for grids in batch.grids]
-    if has_given:
+    if batch.has_given:
         _, sums.counts["disagree"] = agreement(batch, values.status, solved)
     solutions = []
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[grids.rows]] = 0
-        if has_given:
+        if batch.has_given:
             right = is_valid[grids.rows] & ~is_unique[grids.rows]
             right[right] = batch.check(grids.rows[right])
             solution[right] = grids.given[right]
@@ -766,7 +763,7 @@ def audit(
             note_columns(totals, corpus)
             seen.n_known = seen.n_rows  # in the end, the rows of the first table
             spec = Spec("audit", corpus, corpus.reader, totals=totals).searched()
-            keys = partial(solved_keys, seen.secret, KEYS, corpus.solution_column is not None)
+            keys = partial(solved_keys, seen.secret, KEYS)
             for _, rows in outputs_of(spec, keys, pool, tell, files.chunk):
                 _count(seen, rows, totals)
     paths = [path for each in inputs for path in each if isinstance(path, str)]

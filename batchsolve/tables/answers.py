@@ -201,26 +201,21 @@ def answer_table(
     """
     if files.canonical:
         reader.main.check_has_forms()
-    kind, has_given = reader.schema.field(reader.column).type, reader.solution_column is not None
+    kind = reader.schema.field(reader.column).type
     grids = grid_type(kind, reader.main.notation.n_digits)
     if as_digits:
         kind, grids = None, pa.list_(pa.uint8(), reader.main.problem.n_cells)
     new = {"solution": grids, "status": pa.string(), "n_solutions": pa.int64()}
-    new |= {"agrees": pa.bool_()} if has_given else {}
+    new |= {"agrees": pa.bool_()} if reader.solution_column is not None else {}
     new |= {"message": pa.string()}
     new |= {"canonical": grids} if files.canonical else {}
     new |= STATS if files.stats else {}
-    find = partial(_solved, limit, kind, has_given, files.canonical)
+    find = partial(_solved, limit, kind, files.canonical)
     return RowTable(reader.schema, pa.schema(new), find)
 
 
 def _solved(
-    limit: int,
-    kind: pa.DataType | None,
-    has_given: bool,
-    canonical: bool,
-    batch: Batch,
-    answers: Answers,
+    limit: int, kind: pa.DataType | None, canonical: bool, batch: Batch, answers: Answers
 ) -> Found:
     """Return the new columns of solved puzzles.
 
@@ -229,8 +224,6 @@ def _solved(
     limit : int
     kind : pyarrow.DataType or None
         The type of the column of puzzles; None for solutions as lists of digits.
-    has_given : bool
-        True if there are given solutions.
     canonical : bool
         True if canonical forms are wanted; messages say where none is found.
     batch : Batch
@@ -242,7 +235,7 @@ def _solved(
     grids_of = [_column(kind, grids.shape, digits, has) for grids, (digits, _, has) in pairs]
     columns["solution"] = _in_order(grids_of, batch)
     sums = values.sums
-    if has_given:
+    if batch.has_given:
         columns["agrees"], sums.counts["disagree"] = agreement(batch, values.status, solved)
     if canonical:
         # a search that failed has not checked the clues

@@ -292,6 +292,11 @@ class Batch:
     def __len__(self) -> int:
         return sum([len(grids.rows) for grids in self.grids])
 
+    @property
+    def has_given(self) -> bool:
+        """True if a column has given solutions."""
+        return self.grids[0].given.shape[1] > 0
+
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
         parts = self._parts()
