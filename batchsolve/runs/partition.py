@@ -19,7 +19,6 @@ import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, quoted
-from batchsolve.runs.evaluate import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.repeats import (
@@ -46,7 +45,7 @@ from batchsolve.settings import (
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
-from batchsolve.tables.judged import Key, check_ranges, ranges, strata_of
+from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block

@@ -598,7 +598,7 @@ class RowGoal(BlockGoal):
             if not rows.is_settled:
                 rows.lose(piece, reason)
             return self._with_written(number, [])
-        if not piece.answers is not None and piece.budget > 0:
+        if piece.answers is None and piece.budget > 0:
             return [replace(piece, budget=0)]
         return super().lose(piece, reason)
 
