@@ -20,7 +20,7 @@ import measuring
 
 import batchsolve
 from batchsolve.engines import Task, engine_for
-from batchsolve.search.answers import Answers
+from batchsolve.search.rows import Answers
 from batchsolve.settings import AUTO, FileSettings
 from batchsolve.tables.answers import answer_table, encoder_for
 from batchsolve.tables.corpus import Corpus
@@ -34,7 +34,7 @@ def read_and_write(path: str) -> None:
         answers = Answers.unknown(len(batch))
         [(_, stacks)] = batch.groups()
         answers.found = [stacks]
-        encoder(table.rows(batch, answers).table)
+        encoder(table.rows(batch, answers).data)
 
 
 def repeated(path: str, rows: int | None, folder: Path) -> str:

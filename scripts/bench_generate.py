@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import batchsolve as bs
-from batchsolve.runs import puzzles
+from batchsolve.runs import generate
 from batchsolve.settings import FileSettings, PuzzleSettings
 
 WISHES: dict[str, tuple[int, dict[str, Any]]] = {
@@ -72,7 +72,7 @@ def draws(n: int) -> dict[str, dict[str, float]]:
     """
     found = {}
     for n_fills in (1, 2, 4, 8, 16, 32):
-        puzzles.N_FILLS = n_fills
+        generate.N_FILLS = n_fills
         begin = time.process_time()
         drawn = solved((3, 3), n)
         seconds = time.process_time() - begin
@@ -98,11 +98,11 @@ def rectangles(grids: NDArray[np.uint8]) -> NDArray[np.int64]:
     return counts
 
 
-def solved(box: tuple[int, int], n: int) -> puzzles.Made:
+def solved(box: tuple[int, int], n: int) -> generate.Made:
     """Return solved grids."""
     cells = (box[0] * box[1]) ** 2
-    maker = puzzles.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
-    [block] = puzzles.RowNumbers(n, n).blocks()
+    maker = generate.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
+    [block] = generate.RowNumbers(n, n).blocks()
     return maker.read(block).made
 
 
@@ -112,7 +112,7 @@ def chances(n: int) -> dict[str, float]:
     This is 1 / (1 + variance of weights / mean²): the share of independent draws that n fills are
     worth, 1 if all grids have the same chance.
     """
-    puzzles.N_FILLS = 1
+    generate.N_FILLS = 1
     found = {}
     for name, box in SHAPES.items():
         weights = solved(box, n).weights

@@ -91,7 +91,9 @@ def searched(
     """Search once; return the sums, and the longest idle time at the end as a share of the run."""
     begin = Piece.whole(Stacks.from_lists([stack.tolist()]))
     with Pool(jobs) as pool:
-        search = TreeSearch(problem, SearchSettings(), begin, engine_for(engine, problem), pool)
+        search = TreeSearch(
+            problem, SearchSettings(), begin, pool, engine=engine_for(engine, problem)
+        )
         totals = search.totals
         timings = [(totals.rounds, done) for done in search.run()]
     last = [timing for number, timing in timings if number == totals.rounds]

@@ -6,8 +6,8 @@ from unittest.mock import patch
 import pyarrow as pa
 
 from batchsolve.runs.outputs import OneFile, Parts
-from batchsolve.tables import blocks, sources
-from batchsolve.tables.blocks import BlockSize
+from batchsolve.tables import sources
+from batchsolve.tables.sources import BlockSize
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def small_blocks(size):
     tasks = BlockSize(max(1, size // 4), size, 1 + size // 16)
     files = BlockSize(size, size, 1 + size // 16)
     with (
-        patch.object(blocks, "LINE_BYTES", max(1, size // 8)),
+        patch.object(sources, "LINE_BYTES", max(1, size // 8)),
         patch.object(sources, "TASKS", tasks),
         patch.object(OneFile, "block_size", tasks),
         patch.object(Parts, "block_size", files),

@@ -21,7 +21,7 @@ from puzzles import counting, draws
 from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, specs, split as job_array
-from batchsolve.tables.blocks import Layout
+from batchsolve.tables.columns import Layout
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
 

@@ -39,14 +39,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.settings import (
-    AUTO,
-    FIRST,
-    MRV,
-    SHARP,
-    UNLIMITED as UNLIMITED,
-    checked_branch,
-)
+from batchsolve.settings import AUTO, FIRST, MRV, SHARP, UNLIMITED as UNLIMITED, checked_branch
 
 FINENESS = 64  # of the frontier of a task; several tasks soon leave enough for many workers
 

@@ -36,13 +36,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, Words
-from batchsolve.engines import (
-    UNLIMITED,
-    Engine,
-    Outcome,
-    Task,
-    new_run,
-)
+from batchsolve.engines import UNLIMITED, Engine, Outcome, Task, new_run
 from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover, owners_of, prepared

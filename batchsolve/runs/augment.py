@@ -30,11 +30,11 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.blocks import JSON_TEXT, Block
-from batchsolve.tables.columns import Frame, arrow_table, with_columns_of, without_views
+from batchsolve.tables.columns import JSON_TEXT
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of, without_views
 from batchsolve.tables.reader import Batch, Grids, Reader
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import Block, TableSource
 from batchsolve.workers.base import LOG
 
 MOST_IMAGES = 100_000

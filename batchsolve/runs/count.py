@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
 import numpy as np
 
 from batchsolve.core.arrays import UInts
-from batchsolve.engines import Choice, Task, engine_for
+from batchsolve.engines import Choice, Task
 from batchsolve.errors import InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -28,12 +28,11 @@ from batchsolve.runs.reading import (
     problem_and_stacks,
     reading_of,
 )
-from batchsolve.search.answers import Answers
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
-from batchsolve.search.rows import search_rows
+from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import FIRST_NODES, Render, TreeSearch
-from batchsolve.settings import AUTO, UNLIMITED, SearchFields, SearchSettings, settings_of
+from batchsolve.search.tree import FIRST_NODES, TreeSearch
+from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -210,12 +209,11 @@ def _counted(
     on_progress: Callable[[TreeSearch], None] | bool | None,
     **how: Any,
 ) -> Count:
-    """Search the tree of a problem to its end; `how` are further arguments of `search_tree`."""
+    """Search the tree of a problem to its end; `how` are further arguments of `TreeSearch`."""
     problem, begin = problem_and_stacks(problem, stack)
-    how["group"] = symmetries_for(problem, stack, begin, up_to_symmetry)
+    how["symmetries"] = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = search_tree(problem, Piece.whole(begin), pool, settings, **how)
-        return searched(tree, pool, tell)
+        return searched(TreeSearch(problem, settings, Piece.whole(begin), pool, **how), pool, tell)
 
 
 def _counts_of_each(
@@ -305,8 +303,8 @@ def solutions(
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        whole = Piece.whole(begin)
-        tree = search_tree(problem, whole, pool, chosen, collect=True, group=group)
+        how: dict[str, Any] = {"collect": True, "symmetries": group}
+        tree = TreeSearch(problem, chosen, Piece.whole(begin), pool, **how)
         for done in tree.run():
             tell(tree)
             if done.result.output is not None:
@@ -350,30 +348,6 @@ def write_covers(
 
     task = reading.problem, stack, up_to_symmetry, workers, search, on_progress
     return _counted(*task, keep=write, collect=True, render=render)
-
-
-def search_tree(
-    problem: ExactCover,
-    begin: Piece,
-    pool: Pool,
-    settings: SearchSettings,
-    *,
-    group: Symmetries | None = None,
-    collect: bool = False,
-    render: Render | None = None,
-    **others: Any,
-) -> TreeSearch:
-    """Return the search of a tree, up to symmetry if a group is given; see `TreeSearch`."""
-    if group is not None and not collect:  # workers check covers and then drop them
-        collect, render = True, _forget
-    engine = engine_for(settings.engine, problem)
-    others |= {"collect": collect, "render": render, "symmetries": group}
-    may_go_over = settings.engine == AUTO
-    return TreeSearch(problem, settings, begin, engine, pool, may_go_over=may_go_over, **others)
-
-
-def _forget(covers: Stacks) -> None:
-    """Drop covers that are only counted."""
 
 
 def symmetries_for(

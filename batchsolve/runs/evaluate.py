@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -49,24 +49,27 @@ from batchsolve.settings import (
     text_of,
 )
 from batchsolve.tables.answers import RowTable, with_new_columns
-from batchsolve.tables.columns import check_holds_texts, with_columns_of
+from batchsolve.tables.columns import check_holds_texts
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables, open_all
+from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import (
     MOST_EXAMPLES,
     MOST_NAMED,
-    NO_VALUE,
     VERDICTS,
     Example,
     JudgedSums,
     Key,
     Stratum,
     check_ranges,
+    in_order,
     judged,
     ranges,
+    shown_key,
 )
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
-from batchsolve.tables.sources import Source, TableSource, files_and_tables, open_all
+from batchsolve.tables.sources import Source, TableSource
 from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
@@ -335,36 +338,6 @@ def _facts(stratum: Stratum) -> dict[str, Any]:
         for name in ("right", "keeping", "unviolated")
     }
     return {**asdict(stratum), **intervals}
-
-
-def shown_key(name: str | tuple[str, ...]) -> str:
-    """Return the name of a stratum as one text."""
-    return ", ".join(columns_of(name))
-
-
-def in_order(strata: Iterable[Key], ranks: Sequence[Sequence[str]]) -> list[Key]:
-    """Return the names of strata in the order of ranks, or else of numbers and names.
-
-    Those without a value come last.
-
-    Examples
-    --------
-    >>> in_order([("10",), ("9",), ("(none)",)], [[]])
-    [('9',), ('10',), ('(none)',)]
-    """
-
-    def place(key: Key) -> list[tuple[Any, ...]]:
-        return [_place(name, known) for name, known in zip(key, ranks, strict=True)]
-
-    return sorted(strata, key=place)
-
-
-def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
-    rank = ranks.index(name) if name in ranks else len(ranks)
-    try:
-        return name == NO_VALUE, rank, False, float(name), name
-    except ValueError:
-        return name == NO_VALUE, rank, True, 0.0, name
 
 
 # ---- evaluating -----------------------------------------------------------------------------

@@ -45,12 +45,12 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.outputs import Encoded, OneFile, output_at
+from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
-from batchsolve.search.rows import in_one_pass
-from batchsolve.tables.answers import Encode, checksum_at, encoder_for
-from batchsolve.tables.blocks import arrow_stream
-from batchsolve.tables.columns import one_chunk
+from batchsolve.search.scheduler import in_turn
+from batchsolve.tables.answers import Encode, OutputRows, checksum_at, encoder_for
+from batchsolve.tables.columns import arrow_stream, one_chunk
+from batchsolve.tables.detection import open_all
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import Tables
 from batchsolve.workers import Pool
@@ -117,12 +117,11 @@ def export_run(directory: str, output: str, jobs: int | None = None) -> int:
     return rows
 
 
-def _encoded(encode: Encode, table: pa.Table) -> Encoded:
+def _encoded(encode: Encode, table: pa.Table) -> OutputRows:
     """Encode rows."""
     step = max(len(table) * _WRITE_BYTES // max(table.nbytes, 1), 1)
     pieces = (table.slice(begin, step) for begin in range(0, len(table), step))
-    data = b"".join(map(encode, pieces))
-    return Encoded.of(data, len(table))
+    return OutputRows(table, len(table)).encoded(b"".join(map(encode, pieces)))
 
 
 def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[list[Part], pa.Table]:
@@ -191,11 +190,11 @@ def in_order(
     loads = list(groups_of(parts, lambda part: part.rows, rows))
     page_bytes = _page_bytes(len(loads))
     pages: list[_Page] = []
-    for _, found in in_one_pass(loads, pool, partial(_sort, directory, page_bytes, folder)):
+    for _, found in in_turn(loads, pool, partial(_sort, directory, page_bytes, folder)):
         check_interrupt()
         pages += found
     ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
-    for _, made in in_one_pass(ranges, pool, partial(_make_of_range, make, first.schema)):
+    for _, made in in_turn(ranges, pool, partial(_make_of_range, make, first.schema)):
         check_interrupt()
         yield made
 
@@ -455,7 +454,7 @@ def _tables_of_run(problem: ExactCover, directory: str) -> Iterator[pa.Table]:
 
 
 def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:
-    for block in Tables([path]).blocks():
+    for block in Tables(open_all([path])).blocks():
         table, faults = block.rows()
         for row, fault in sorted(faults.items()):
             raise InputError(f"{name_of(path)}: row {row + 1}: {fault}")

@@ -1,7 +1,8 @@
 """Generation of puzzles with one solution: into a file, a table, or one after another.
 
-The source of a run is a range of row numbers; workers make the rows of a block and encode them
-(`batchsolve.runs.puzzles`). Files are written, recorded and resumed as those of `solve_file`.
+The source of a run is a range of row numbers; workers make the rows of a block and encode them. Row
+``i`` depends on the seed and on ``i`` alone: see `batchsolve.engines.native`. Files are written,
+recorded and resumed as those of `solve_file`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,18 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, counted, quoted, repeated
+from batchsolve.core.arrays import Bools, Ints, Shorts, Words, begins_of
+from batchsolve.engines.native import KNOWN, RATED, Made, Wish, dig_rows
+from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted, repeated
+from batchsolve.problems.grid_symmetries import check_shape, forms_of
+from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, default_box, usual_notation
-from batchsolve.problems.sudoku import drawn_notation
+from batchsolve.problems.rules import OwnRules, Rules
+from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
-from batchsolve.runs.puzzles import UNLIKE, Maker, Puzzles, RowNumbers
-from batchsolve.runs.repeats import PUZZLE_FORM, row_keys
+from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
+from batchsolve.runs.repeats import PUZZLE_FORM, grid_keys, row_keys
 from batchsolve.runs.specs import (
     Spec,
     Tell,
@@ -33,6 +39,7 @@ from batchsolve.runs.specs import (
     tables_of,
 )
 from batchsolve.settings import (
+    UNLIMITED,
     FileSettings,
     GenerateFields,
     GenerateFileFields,
@@ -42,14 +49,29 @@ from batchsolve.settings import (
     whole_number,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
+from batchsolve.tables.columns import RowsError
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.reader import BOX
-from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS
-from batchsolve.tables.sources import files_and_tables
+from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS, RuleColumns, own_rules
+from batchsolve.tables.sources import Block, Boundary, TableSource
 from batchsolve.workers import Pool
 
 PART_BLOCKS = 16  # of a part of a folder
 FEW_ROWS = 256  # of a block of an iterator, which hands out the first puzzles early
+N_FILLS = 8  # solved grids from which an attempt takes one; see docs/decisions/generate.md
+# Nodes of a search for a second solution, after which clues stay: of minimal puzzles, whose clues
+# must all be proved, and of others.
+PROOF_NODES, TRIAL_NODES = 20_000, 1_000
+# Nodes of an attempt after which drawn regions count as those without a solved grid, and after
+# which fills go back at contradictions.
+DRAWN_NODES, RESTART_NODES = 5_000, 100_000
+BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
+MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
+TIMES_SLOWER = 16  # rows with rules of their own, about
+UNLIKE = b"unlike"  # the secret of keys of known puzzles, the same in every run
+NO_CLUE = ".0_-"  # characters of a pattern
 
 
 class Puzzle(NamedTuple):
@@ -301,3 +323,367 @@ def _made(
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
     sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
     return pa.table({}), sums, columns
+
+
+# ---- the puzzles of a block ------------------------------------------------------------------
+
+
+@dataclass
+class RowNumbers:
+    """The numbers of the rows of a run: its source.
+
+    Attributes
+    ----------
+    n : int or None
+        None for rows without end.
+    size : int
+        Rows of a block.
+    """
+
+    n: int | None
+    size: int
+    given_column: str = "puzzle"
+    solution_column: str = "solution"
+    rule_columns: tuple[str, ...] = ()
+    unread_columns: tuple[str, ...] = ()
+
+    def blocks(
+        self, begin: Boundary | None = None, most_rows: int | None = None
+    ) -> Iterator[Block]:
+        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
+        size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
+        for first in range(begin.offset if begin else 0, last, size):
+            end = min(first + size, last)
+            rows = pa.table({"row": np.arange(first, end)})
+            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
+
+    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
+        """Return the number of rows."""
+        return self.n
+
+
+@dataclass(frozen=True, eq=False)
+class Puzzles:
+    """The puzzles of a block.
+
+    Attributes
+    ----------
+    block : Block
+    made : Made
+    own : dict of str to pyarrow.Array
+        The columns of the rules that each puzzle has of its own.
+    """
+
+    block: Block
+    made: Made
+    own: dict[str, pa.Array]
+
+    def __len__(self) -> int:
+        return len(self.made.puzzles)
+
+
+def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
+    """Return the problem of the grids that a box, rules, regions and constraints describe.
+
+    Raises
+    ------
+    InputError
+        If the regions do not fit the box, or the constraints cannot be read.
+    """
+    said_by_all = files.box, files.rules, files.regions
+    n = RuleColumns(9, *said_by_all).known_digits or 9
+    given = RuleColumns(n, *said_by_all)
+    if wanted.jigsaw and files.regions is not None:
+        raise InputError("`jigsaw` draws regions, and `regions` gives them; leave out one")
+    if wanted.constraints is None and not wanted.jigsaw:
+        return given.problem()
+    plain = given.base(has_regions=wanted.jigsaw)
+    if wanted.constraints is None:
+        return Variant(plain)
+    drawing = plain.drawing if plain.n_cells != n * n else ""
+    said = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
+    return Variant(said.on(given.base("", said, has_regions=wanted.jigsaw)))
+
+
+def _units(
+    rules: Rules, symmetry: str, pattern: str | None
+) -> tuple[tuple[Ints, Shorts], Shorts, Shorts]:
+    """Return `units`, `outside` and `free` of a `Wish`: the units are a symmetry's."""
+    allowed = _cells_of(pattern, rules)
+    orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
+    inside = [cell for orbit in orbits for cell in orbit]
+    outside = sorted({*range(rules.n_cells)}.difference(inside))
+    begins = begins_of(list(map(len, orbits)))
+    units = begins, np.array(inside, np.uint16)
+    return units, np.array(outside, np.uint16), np.array(_free(rules), np.uint16)
+
+
+def _free(rules: Rules) -> list[int]:
+    """Return the cells of houses that may hold digits in any order, such as those of a diagonal."""
+    joined = [{*cells} for cells in (*rules.houses, *rules.groups)]
+    bound = {cell for a, b, _ in rules.pairs for cell in (a, b)}
+    bound.update(cell for cage in rules.cages for cell in cage.cells)
+    bound.update(cell for cell, _ in rules.marks)
+    free: list[int] = []
+    for house in reversed(rules.houses):
+        if bound.isdisjoint(house) and not any(
+            not cells.isdisjoint(free) and cells.intersection(house) for cells in joined
+        ):
+            free += house
+    return free
+
+
+def _cells_of(pattern: str | None, rules: Rules) -> set[int]:
+    """Return the cells where a pattern allows clues."""
+    if pattern is None:
+        return {*range(rules.n_cells)}
+    marks = "".join(pattern.split())
+    rows, columns = rules.extent
+    if len(marks) == rows * columns:  # of grids that overlap, with the places outside
+        marks = "".join(marks[r * columns + c] for r, c in rules.places)
+    if len(marks) != rules.n_cells:
+        raise InputError(
+            f"a pattern has a character for each of {rules.n_cells} cells, {NO_CLUE[0]} where no "
+            f"clue may stand, not {counted(len(marks), 'character')}"
+        )
+    return {cell for cell, mark in enumerate(marks) if mark not in NO_CLUE}
+
+
+def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
+    """Return the cells that a symmetry maps to one another, orbit by orbit."""
+    cells = {place: cell for cell, place in enumerate(rules.places)}
+    rows, columns = rules.extent
+    turn = {
+        "none": lambda r, c: (r, c),
+        "rotation": lambda r, c: (rows - 1 - r, columns - 1 - c),
+        "quarter-turn": lambda r, c: (c, rows - 1 - r),
+        "mirror": lambda r, c: (r, columns - 1 - c),
+        "diagonal": lambda r, c: (c, r),
+    }[symmetry]
+    orbits: dict[frozenset[tuple[int, int]], list[int]] = {}
+    for place in rules.places:
+        orbit = [place]
+        while (image := turn(*orbit[-1])) != place:
+            orbit.append(image)
+        if not cells.keys() >= {*orbit}:
+            raise InputError(f"the grid does not have the symmetry {symmetry!r}")
+        orbits.setdefault(frozenset(orbit), [cells[each] for each in orbit])
+    return list(orbits.values())
+
+
+@dataclass(eq=False)
+class Maker:
+    """The function that makes the puzzles of rows; workers receive it.
+
+    Attributes
+    ----------
+    problem : GridProblem
+    drawn : DrawnRules, optional
+        The rules of its own that each row gets.
+    wish : Wish
+        The puzzles that are wanted, as they are dug.
+    wanted : PuzzleSettings
+    known : ndarray of uint64
+        The keys of puzzles that no puzzle is to be like, in ascending order.
+    """
+
+    problem: GridProblem
+    drawn: DrawnRules | None
+    wish: Wish
+    wanted: PuzzleSettings
+    known: Words
+
+    @classmethod
+    def of(cls, files: FileSettings, wanted: PuzzleSettings) -> Maker:
+        """Return the maker of the puzzles that settings describe.
+
+        Raises
+        ------
+        InputError
+            If such puzzles cannot exist, or cannot be made here.
+        """
+        problem = problem_for(files, wanted)
+        alphabet = files.alphabet if wanted.has_values else None
+        if alphabet and Notation.from_name(alphabet, problem.n_digits).begins_at_zero:
+            raise InputError(
+                f"`alphabet` {alphabet!r}: sums, marks, lines and constraints need digits from 1; "
+                f"leave it out"
+            )
+        if problem.n_digits > 32:
+            raise InputError(f"puzzles of up to 32 digits can be made, not of {problem.n_digits}")
+        drawn = DrawnRules.of(problem.rules, wanted) if wanted.has_drawn_rules else None
+        if drawn:
+            problem = Variant(drawn.rules)
+        elif isinstance(problem, Sudoku) and min(problem.box_rows, problem.box_columns) < 2:
+            problem = Variant(problem.rules)
+        no_clue = NO_CLUE[0] * problem.n_cells  # a pattern
+        pattern = no_clue if wanted.clues == (0, 0) else wanted.pattern
+        units, outside, free = _units(problem.rules, wanted.symmetry, pattern)
+        n_allowed = len(units[1])
+        fewest, most = wanted.clues or (0, n_allowed)
+        if fewest > n_allowed:
+            raise InputError(
+                f"`clues`: {fewest} or more are wanted, and {n_allowed} cells may have one"
+            )
+        rules = problem.rules
+        tells_digits_apart = rules.pairs or rules.cages or rules.marks or (drawn and drawn.follow)
+        needed = 0 if tells_digits_apart else problem.n_digits - 1
+        if min(most, n_allowed) < needed:
+            raise InputError(
+                f"a puzzle of {counted(min(most, n_allowed), 'clue')} has several solutions: two "
+                f"digits without a clue can trade places; allow {needed} or more"
+            )
+        if wanted.unlike:
+            with prefixed("`unlike`", InputError, ProblemError):
+                check_shape(problem)
+        if wanted.rating is not None:
+            low, high = wanted.rating
+            if not (has_ratings(problem) and np.any((low <= SCALE) & (high >= SCALE))):
+                raise InputError(
+                    f"`rating`: no puzzle is rated {low:g} to {high:g}; ratings are {SCALE[0]:.1f} "
+                    f"to {SCALE[-1]:.1f}, and puzzles of 9×9 without other rules have one"
+                )
+        # nodes after which fills do not begin again at a contradiction; weights need all chances
+        fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
+        wish = Wish(
+            *(units, outside, free, fewest, most),
+            is_minimal=wanted.minimal,
+            is_weighed=wanted.weights,
+            n_fills=N_FILLS,
+            is_single=drawn is not None,
+            row_nodes=wanted.node_limit,
+            trial_nodes=PROOF_NODES if wanted.minimal else TRIAL_NODES,
+            fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
+        )
+        wanted = replace(wanted, unlike=())  # workers need no files of others
+        return cls(problem, drawn, wish, wanted, np.empty(0, np.uint64))
+
+    @property
+    def rows_of_block(self) -> int:
+        """Number of rows of a block."""
+        n_rows = BLOCK_CELLS // self.problem.n_cells**2
+        return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
+
+    def read(self, block: Block) -> Puzzles:
+        """Make the puzzles of the rows of a block.
+
+        Raises
+        ------
+        InputError
+            If no attempt at a row makes a puzzle as wanted; it names the first such row.
+        """
+        return Puzzles(block, *self._made(block.rows()[0]["row"].to_numpy()))
+
+    def _made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+        """Make the puzzles of some rows, and the columns of their own rules."""
+        try:
+            return self._attempted(numbers)
+        except RowsError as error:
+            # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
+            self._made(numbers[: error.first - 1])
+            raise
+
+    def _attempted(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+        """Make the puzzles of some rows, or raise `RowsError`."""
+        made = Made.of_rows(len(numbers), self.problem.n_cells)
+        names = self.drawn.names if self.drawn else ()
+        columns = {name: np.empty(len(numbers), object) for name in names}
+        left = np.arange(len(numbers))
+        while left.size:
+            now, given, texts = self._draw(numbers, made, left)
+            self._dig(given, self.wish, numbers, made, now)
+            are_fit = self._are_fit(made, now)
+            done = now[are_fit]
+            for name, column in columns.items():
+                column[done] = texts[name][are_fit]
+            left = np.setdiff1d(left, done)
+            made.attempts[left] += 1
+        return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
+
+    def _keys(self, use: int) -> Words:
+        """Return the seed of the random numbers for a use."""
+        seed = np.random.SeedSequence(self.wanted.seed, spawn_key=(use,) if use else ())
+        return np.asarray(seed.generate_state(2, np.uint64), np.uint64)
+
+    def _draw(self, numbers: Ints, made: Made, rows: Ints) -> tuple[Ints, OwnRules | None, Texts]:
+        """Draw the rules of some rows.
+
+        Returns
+        -------
+        rows : ndarray of int64
+            Those that have a solved grid.
+        given : OwnRules or None
+            Their rules, if they have rules of their own.
+        texts : dict of str to ndarray of object
+            The columns of these rules.
+        """
+        if self.drawn is None:
+            return rows, None, {}
+        made.solutions[rows] = 0
+        given = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
+        if not self.drawn.follow:
+            return rows, given, self.drawn.texts(given)
+        nothing = np.empty(0, np.uint16)
+        none: Any = {"units": (np.zeros(1, np.int64), nothing), "outside": nothing}
+        filled = self.wish._replace(**none, fewest=0, most=self.problem.n_cells, is_minimal=False)
+        self._dig(given, filled, numbers, made, rows)
+        are_there = made.weights[rows] > 0
+        rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
+        keys = self._keys(3), self._keys(4)
+        mine = numbers[rows], made.attempts[rows], made.solutions[rows]
+        return rows, *self.drawn.drawn(given, keys, *mine)
+
+    def _dig(
+        self, given: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
+    ) -> None:
+        """Make the puzzles of some rows, whose own rules and solutions may be given."""
+        problem = self.problem if given is None else Variants(self.problem.rules, given)
+        part = Made(*(array[rows] for array in made))
+        part.weights[:] = 0
+        is_solved = rows.size > 0 and part.solutions[0, 0] > 0 and self.drawn is not None
+        if is_solved:
+            wish = wish._replace(free=wish.free[:0], n_fills=1)
+        failed = dig_rows(problem, wish, self._keys(int(is_solved)), numbers[rows], part)
+        if failed < len(rows):
+            row = int(rows[failed]) + 1
+            raise RowsError(self._why(part, failed), row, row)
+        for whole, some in zip(made, part, strict=True):
+            whole[rows] = some
+
+    def _are_fit(self, made: Made, rows: Ints) -> Bools:
+        """Tell which puzzles are made, unknown, and rated as wished; count the reasons."""
+        puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
+        if self.wanted.rating is not None:
+            low, high = self.wanted.rating
+            values = ratings_of(puzzles).values
+            are_fit &= (values >= low) & (values <= high)
+            made.reasons[rows[~are_fit], RATED] += 1
+        if self.known.size:
+            forms = forms_of(self.problem, puzzles)
+            keys = grid_keys(UNLIKE, (self.problem.fingerprint, ()), forms.grids)[:, 0]
+            are_known = np.isin(keys, self.known) | ~forms.found
+            made.reasons[rows[are_known], KNOWN] += 1
+            are_fit &= ~are_known
+        return are_fit
+
+    def _why(self, made: Made, k: int) -> str:
+        """Return the reason why a row has no puzzle."""
+        several, number, spare, empty, known, rated = made.reasons[k].tolist()
+        fewest, most = made.fewest[k], made.most[k]
+        bounds = f"{self.wish.fewest} to {self.wish.most}"
+        each = (
+            (several, "had several solutions with all clues that may stand"),
+            (number, f"had {fewest} to {most} clues, not {bounds}"),
+            (spare, "had a clue too many, or none was found in time"),
+            (empty, "found no solved grid in time"),
+            (known, "were like a puzzle of `unlike`"),
+            (rated, "had another rating"),
+        )
+        said = "; ".join(f"{n:,} {what}" for n, what in each if n)
+        tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
+        if not said:
+            tried = "no attempt was finished (the rules may allow few grids, or none)"
+        return (
+            f"no puzzle after {self.wanted.node_limit:,} nodes: {tried}; wish for less, or allow "
+            f"more nodes (`node_limit`)"
+        )

@@ -24,14 +24,13 @@ from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
-from batchsolve.search.answers import Answers, Status
+from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
-from batchsolve.tables.blocks import BOM, DIGITS, JSON_TEXT, Block, BlockSize
-from batchsolve.tables.columns import as_text
+from batchsolve.tables.columns import BOM, DIGITS, JSON_TEXT, as_text
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
-from batchsolve.tables.sources import FILENAME, Files, Source, Tables, TextSource
+from batchsolve.tables.sources import FILENAME, Block, BlockSize, Files, Source, Tables, TextSource
 
 COLUMN = "problem"
 PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows")

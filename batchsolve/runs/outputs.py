@@ -18,7 +18,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
 from typing import IO, Any
@@ -39,8 +39,8 @@ from batchsolve.formats.whole_files import (
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
 from batchsolve.tables.answers import (
-    Checksums,
     Encode,
+    OutputRows,
     RowTable,
     Written,
     array_header,
@@ -50,51 +50,25 @@ from batchsolve.tables.answers import (
     sums_of,
     written_to,
 )
-from batchsolve.tables.blocks import PARTS, TASKS
 from batchsolve.tables.places import (
     UNFINISHED,
-    Folder,
     child,
+    files_in,
     is_address,
     local_path,
+    make_folder,
+    put_file,
+    remove_file,
     split_suffixes,
     suffix_of,
+    sync_folder,
 )
+from batchsolve.tables.sources import PARTS, TASKS
 from batchsolve.workers import Pool
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 ROW_GROUP = 65_536
 _PART = re.compile(r"part-[0-9]{6,}\.parquet")
-
-
-@dataclass(frozen=True, eq=False)
-class Encoded:
-    """One encoded block, as a worker returns it.
-
-    Attributes
-    ----------
-    data : pyarrow.Buffer or bytes or None
-        The bytes that are still to be written; None if the worker has written them.
-    written : Written
-        The bytes of a file of it alone.
-    n_rows : int
-        Its rows.
-    sums : object
-        The addition of the rows to the sums of the run.
-    read : Checksums
-        The checksums of the records that they were made of.
-    """
-
-    data: pa.Buffer | bytes | None
-    written: Written
-    n_rows: int = 0
-    sums: Any = None
-    read: Checksums = ()
-
-    @classmethod
-    def of(cls, data: pa.Buffer | bytes, n_rows: int = 0) -> Encoded:
-        """Return bytes with their checksum."""
-        return cls(data, Written.of(data), n_rows)
 
 
 class Behind:
@@ -189,7 +163,7 @@ class Output:
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """Return the function that workers call with a batch and its answers.
 
-        It returns `Encoded` rows.
+        It returns `OutputRows`.
         """
         return partial(_encoded, table, encoder_for(self.path), None)
 
@@ -211,7 +185,7 @@ class Output:
         """
         raise NotImplementedError
 
-    def take(self, block: Encoded) -> list[Part]:
+    def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
         raise NotImplementedError
 
@@ -260,9 +234,9 @@ class StandardOutput(Output):
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
         self._file = sys.stdout.buffer
-        self.take(Encoded.of(header_for(self.path, schema)))
+        self.take(OutputRows(header_for(self.path, schema)))
 
-    def take(self, block: Encoded) -> list[Part]:
+    def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
         assert block.data is not None
         with disk_errors("standard output"):
@@ -344,7 +318,7 @@ class OneFile(Output):
                 )
             self._file.truncate()
 
-    def take(self, block: Encoded) -> list[Part]:
+    def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
         assert block.data is not None
         self._append(block.data, block.written)
@@ -469,7 +443,6 @@ class Parts(Output):
         head = path.partition("?")[0].rstrip("/")
         beside = os.path.basename(head) if is_address(path) else head
         self.journal = partial_path(beside or ".") + ".journal"
-        self.folder = Folder(path)
 
     def check(self) -> None:
         """See `Output`."""
@@ -484,7 +457,7 @@ class Parts(Output):
             check_directory(self.path, os.path.dirname(local.rstrip("/")) or ".")
             if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
                 raise OutputError(f"{self.path}: is a file; name a folder")
-        self.folder.names()
+        files_in(self.path)
 
     def held(self) -> AbstractContextManager[Any]:
         """See `Output`."""
@@ -492,18 +465,18 @@ class Parts(Output):
 
     def leftovers(self, resume: bool) -> str:
         """See `Output`."""
-        names = self.folder.names()
+        names = files_in(self.path)
         has_others = any(not (resume and name.startswith(UNFINISHED)) for name in names)
         return "is not empty" if has_others else ""
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
         puts = pool.workers.sees_files or is_address(self.path)
-        return partial(_encoded, table, _parquet, self.folder if puts else None)
+        return partial(_encoded, table, _parquet, self.path if puts else None)
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
-        self.folder.make()
+        make_folder(self.path)
         for part in parts:
             self._check(part)
         self._schema, self._n_parts = schema, len(parts)
@@ -516,42 +489,41 @@ class Parts(Output):
             left = f"{self.path} and {self.journal}"
             raise JournalError(f"{place}: {fault}; delete {left} to begin again")
 
-    def take(self, block: Encoded) -> list[Part]:
+    def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
         name = part_name(self._n_parts)  # blocks come in order
         if block.data is not None:
-            self.folder.put(name, block.data)
+            put_file(self.path, name, block.data)
         self._n_parts += 1
         return [Part(name, block.n_rows, block.written.checksum)]
 
     def sync(self) -> None:
         """See `Output`."""
-        self.folder.sync()
+        sync_folder(self.path)
 
     def finish(self) -> None:
         """See `Output`."""
         if not self._n_parts:  # a table without rows still has columns
-            self.folder.put(part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
+            put_file(self.path, part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
             self._n_parts = 1
         self._remove_others()
 
     def _remove_others(self) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left."""
-        for name in set(self.folder.names()) - {part_name(k) for k in range(self._n_parts)}:
+        for name in set(files_in(self.path)) - {part_name(k) for k in range(self._n_parts)}:
             if name.startswith(UNFINISHED) or _PART.fullmatch(name):
-                self.folder.remove(name)
+                remove_file(self.path, name)
 
 
 def _encoded(
-    table: RowTable, encode: Encode, folder: Folder | None, batch: Any, answers: Any
-) -> Encoded:
+    table: RowTable, encode: Encode, folder: str | None, batch: Any, answers: Any
+) -> OutputRows:
     """Encode the rows of a block; store them as a part if this process reaches the folder."""
-    n_rows, rows, sums = table.rows(batch, answers)
-    data, block = encode(rows), batch.block
-    encoded = Encoded(data, Written.of(data), n_rows, sums, sums_of(block.records()))
+    rows, block = table.rows(batch, answers), batch.block
+    encoded = replace(rows.encoded(encode(rows.data)), read=sums_of(block.records()))
     if folder is None:
         return encoded
-    folder.put(part_name(block.number), data)
+    put_file(folder, part_name(block.number), encoded.data)
     return replace(encoded, data=None)
 
 

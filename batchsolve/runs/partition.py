@@ -13,13 +13,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, quoted
-from batchsolve.runs.evaluate import in_order, shown_key
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.repeats import (
@@ -32,14 +31,8 @@ from batchsolve.runs.repeats import (
     kept_table,
     solved_keys,
 )
-from batchsolve.runs.specs import (
-    Spec,
-    outputs_of,
-    refuse_own_output,
-    silent,
-    table_or_file,
-)
-from batchsolve.search.answers import Answers
+from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
+from batchsolve.search.rows import Answers
 from batchsolve.settings import (
     PARTS,
     AuditFields,
@@ -49,13 +42,13 @@ from batchsolve.settings import (
     settings_of,
     table_or_each,
 )
-from batchsolve.tables.blocks import Block
-from batchsolve.tables.columns import with_columns_of
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.judged import check_ranges, ranges, strata_of
+from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.frames import with_columns_of
+from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
 from batchsolve.tables.places import is_address, split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.sources import files_and_tables
+from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -290,25 +283,11 @@ def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     return Spec("partition", corpus, corpus.reader, partial(kept_table, False), decide=decide)
 
 
-class _Rows(NamedTuple):
-    """The solved rows of a block, with the stratum of each."""
-
-    n_rows: int
-    keys: RowKeys
-    strata: Ints
-    labels: list[tuple[str, ...]]
-
-
 def _with_strata(
-    secret: bytes,
-    has_given: bool,
-    by: tuple[str, ...],
-    edges: tuple[float, ...],
-    batch: Batch,
-    answers: Answers,
-) -> _Rows:
-    strata = strata_of(batch.table, by, edges)
-    return _Rows(len(batch), solved_keys(secret, FORMS, has_given, batch, answers), *strata)
+    secret: bytes, by: Key, edges: tuple[float, ...], batch: Batch, answers: Answers
+) -> RowKeys:
+    keys = solved_keys(secret, FORMS, batch, answers)
+    return keys._replace(strata=strata_of(batch.table, by, edges))
 
 
 def _groups_of(
@@ -328,14 +307,14 @@ def _groups_of(
     by, bins, seen = tuple(wanted.by), wanted.bins, Seen()
     edges, blocks = [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
-    write = partial(_with_strata, seen.secret, corpus.solution_column is not None, by, bins)
+    write = partial(_with_strata, seen.secret, by, bins)
     for _, rows in outputs_of(spec, write, pool, *how):
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-        for those in seen.first_rows(rows.keys).values():
+        for those in seen.first_rows(rows).values():
             is_later = those != UNSEEN
             edges.append(np.column_stack([every[is_later], those[is_later]]))
-        blocks.append((rows.strata, rows.labels))
-        totals.add(rows.keys.sums)
+        blocks.append(rows.strata)
+        totals.add(rows.sums)
     known = {label for _, labels in blocks for label in labels}
     check_ranges(by, bins, known)
     names = in_order(known, [ranges(bins) if bins else ()] * len(by))

@@ -27,8 +27,7 @@ from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.search.answers import Answers
-from batchsolve.search.rows import search_rows
+from batchsolve.search.rows import Answers, search_rows
 from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
 from batchsolve.workers import Pool
 

@@ -40,7 +40,7 @@ from batchsolve.problems.sudoku import Sudoku
 from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, run_files, table_of
-from batchsolve.search.answers import Answers, Status
+from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     FileSettings,
@@ -50,8 +50,8 @@ from batchsolve.settings import (
     settings_of,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
-from batchsolve.tables.columns import Frame, arrow_table, with_columns_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape
 from batchsolve.tables.sources import TableSource
 

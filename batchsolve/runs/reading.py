@@ -54,9 +54,9 @@ from batchsolve.settings import Box, FileSettings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from batchsolve.tables.blocks import Block
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.reader import Batch
+    from batchsolve.tables.sources import Block
 
 _BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", cover_files.NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
@@ -503,7 +503,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
 def _corpus_of(data: bytes, path: str, written: Mapping[str, Any]) -> Corpus:
     """Return the content of a file as a table of grids."""
     from batchsolve.tables.corpus import Corpus
-    from batchsolve.tables.sources import source_of
+    from batchsolve.tables.detection import source_of
 
     return Corpus([source_of(path, data)], FileSettings(**written))
 

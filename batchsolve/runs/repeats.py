@@ -37,8 +37,7 @@ from batchsolve.errors import InputError, InWords, counted
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_columns, shown
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
-from batchsolve.search.answers import Answers, Status
-from batchsolve.search.rows import Write
+from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     AuditFields,
@@ -51,12 +50,12 @@ from batchsolve.settings import (
     table_or_each,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
-from batchsolve.tables.blocks import Block
-from batchsolve.tables.columns import Frame, with_columns_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.frames import Frame, with_columns_of
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
-from batchsolve.tables.sources import files_and_tables
+from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -105,60 +104,6 @@ def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     return upper.view(np.uint64)
 
 
-class SeenKeys:
-    """The hash table of the keys of all rows so far, each with the number of its first row.
-
-    A slot takes 24 bytes, and at most 0.7 of the slots are used; ten million rows take 403 MB, and
-    half as much again while the table doubles.
-
-    Examples
-    --------
-    >>> seen, grids = SeenKeys(), np.array([[1, 2], [2, 1], [1, 2], [0, 0]], np.uint8)
-    >>> keys = grid_keys(b"secret", "1x2", grids)
-    >>> seen.add(keys, np.array([True, True, True, False]), first_row=10).tolist()
-    [-1, -1, 10, -1]
-    >>> seen.add(keys, np.ones(4, bool), first_row=14).tolist()
-    [10, 11, 10, -1]
-    >>> len(seen)
-    3
-    """
-
-    def __init__(self) -> None:
-        self._keys, self._rows = _empty_table(_FIRST_SLOTS)
-        self._n = 0
-
-    def __len__(self) -> int:
-        return self._n
-
-    def add(self, keys: Words, counted: Bools, first_row: int) -> Ints:
-        """Add the keys of consecutive rows; return the first row with the same key for each.
-
-        Parameters
-        ----------
-        keys : ndarray of uint64, shape (n, 2)
-        counted : ndarray of bool, shape (n,)
-            Rows that have a key; the others stay unseen.
-        first_row : int
-            The number of the first of the rows.
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-            `UNSEEN` for rows that are the first with their key.
-        """
-        slots = len(self._rows)
-        while self._n + len(keys) > _MOST_LOAD * slots:
-            slots *= 2
-        if slots > len(self._rows):
-            old_keys, old_rows = self._keys, self._rows
-            self._keys, self._rows = _empty_table(slots)
-            native.add_keys(self._keys, self._rows, old_keys, old_rows != UNSEEN, old_rows)
-        rows = np.arange(first_row, first_row + len(keys))
-        found: Ints = native.add_keys(self._keys, self._rows, keys, counted, rows)
-        self._n += int(np.count_nonzero(counted & (found == UNSEEN)))
-        return found
-
-
 def _empty_table(slots: int) -> tuple[Words, Ints]:
     return np.empty((slots, 2), np.uint64), np.full(slots, UNSEEN, np.int64)
 
@@ -174,11 +119,14 @@ class RowKeys(NamedTuple):
         written.
     keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
         Keys of each row by their names, some of `KEYS`, and True for the rows that have one.
+    strata : (ndarray of int64, list of tuple of str)
+        As of `strata_of`, where rows are drawn by their strata.
     """
 
     n_rows: int
     sums: RowSums
     keys: dict[str, tuple[Words, Bools]]
+    strata: tuple[Ints, list[tuple[str, ...]]] = np.zeros(0, np.int64), []
 
 
 @dataclass
@@ -191,20 +139,49 @@ class Seen:
         A random text, from which the factors of hashes come.
     n_rows, n_known : int
         Numbers of rows so far, and of known ones among them.
+
+    Notes
+    -----
+    For each name, a hash table holds the keys, each with the number of its first row. A slot takes
+    24 bytes, and at most 0.7 of the slots are used; ten million rows take 403 MB, and half as much
+    again while the table doubles.
+
+    Examples
+    --------
+    >>> seen, grids = Seen(), np.array([[1, 2], [2, 1], [1, 2], [0, 0]], np.uint8)
+    >>> keys = grid_keys(seen.secret, "1x2", grids), np.array([True, True, True, False])
+    >>> rows = RowKeys(4, RowSums({}), {"puzzle": keys})
+    >>> seen.first_rows(rows)["puzzle"].tolist(), seen.first_rows(rows)["puzzle"].tolist()
+    ([-1, -1, 0, -1], [0, 1, 0, -1])
     """
 
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
     n_rows: int = 0
     n_known: int = 0
-    _tables: dict[str, SeenKeys] = field(default_factory=dict)
+    _tables: dict[str, tuple[Words, Ints, int]] = field(default_factory=dict)
 
     def first_rows(self, rows: RowKeys) -> dict[str, Ints]:
         """Add the keys of the next rows; return the first row with each, or `UNSEEN`."""
-        found = {
-            name: self._tables.setdefault(name, SeenKeys()).add(*keys, self.n_rows)
-            for name, keys in rows.keys.items()
-        }
+        found = {name: self._add(name, *keys) for name, keys in rows.keys.items()}
         self.n_rows += rows.n_rows
+        return found
+
+    def _add(self, name: str, keys: Words, counted: Bools) -> Ints:
+        """Add the keys of the next rows to the table of a name; return the first row with each.
+
+        Rows that are not `counted` have no key, and stay unseen.
+        """
+        table, firsts, n = self._tables.get(name) or (*_empty_table(_FIRST_SLOTS), 0)
+        slots = len(firsts)
+        while n + len(keys) > _MOST_LOAD * slots:
+            slots *= 2
+        if slots > len(firsts):
+            old_table, old_firsts = table, firsts
+            table, firsts = _empty_table(slots)
+            native.add_keys(table, firsts, old_table, old_firsts != UNSEEN, old_firsts)
+        rows = np.arange(self.n_rows, self.n_rows + len(keys))
+        found: Ints = native.add_keys(table, firsts, keys, counted, rows)
+        self._tables[name] = table, firsts, n + int(np.count_nonzero(counted & (found == UNSEEN)))
         return found
 
     def is_known(self, first: Ints) -> Bools:
@@ -232,9 +209,7 @@ def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = 
     return _row_keys(secret, names, batch, is_valid, [grids.given for grids in batch.grids], sums)
 
 
-def solved_keys(
-    secret: bytes, names: Sequence[str], has_given: bool, batch: Batch, answers: Answers
-) -> RowKeys:
+def solved_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: Answers) -> RowKeys:
     """Return the keys of solved rows, by their puzzles and solutions.
 
     Invalid rows have none, even if they have a given solution.
@@ -245,24 +220,23 @@ def solved_keys(
         See `Seen`.
     names : sequence of str
         Some of `KEYS`.
-    has_given : bool
-        True if the rows have given solutions. One that is right is the solution of a puzzle that
-        has several; that of other puzzles is the one that was found.
     batch : Batch
+        A given solution that is right is the solution of a puzzle that has several; that of other
+        puzzles is the one that was found.
     answers : Answers
     """
     values = RowValues(batch, answers, PROVES_UNIQUENESS)
     sums, is_valid = values.sums, values.status != Status.INVALID
     is_unique = values.status == Status.UNIQUE
     solved = [solved_among(grids, answers) for grids in batch.grids]
-    if has_given:
+    if batch.has_given:
         _, sums.counts["disagree"] = agreement(batch, values.status, solved)
     solutions = []
     for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[grids.rows]] = 0
-        if has_given:
+        if batch.has_given:
             right = is_valid[grids.rows] & ~is_unique[grids.rows]
             right[right] = batch.check(grids.rows[right])
             solution[right] = grids.given[right]
@@ -789,7 +763,7 @@ def audit(
             note_columns(totals, corpus)
             seen.n_known = seen.n_rows  # in the end, the rows of the first table
             spec = Spec("audit", corpus, corpus.reader, totals=totals).searched()
-            keys = partial(solved_keys, seen.secret, KEYS, corpus.solution_column is not None)
+            keys = partial(solved_keys, seen.secret, KEYS)
             for _, rows in outputs_of(spec, keys, pool, tell, files.chunk):
                 _count(seen, rows, totals)
     paths = [path for each in inputs for path in each if isinstance(path, str)]

@@ -24,14 +24,7 @@ from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_write
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.count import (
-    Count,
-    Stack,
-    UpToSymmetry,
-    search_tree,
-    searched,
-    symmetries_for,
-)
+from batchsolve.runs.count import Count, Stack, UpToSymmetry, searched, symmetries_for
 from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
 from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.progress import TREE_BAR, shown
@@ -215,7 +208,8 @@ class Run:
             return CheapestSearch(self._best, settings, begin, pool, **how)
         if self._collect:
             how |= {"collect": True, "render": CoverRenderer(self._problem, self._notation).parquet}
-        return search_tree(self._problem, begin, pool, settings, group=self._group, **how)
+        how["symmetries"] = self._group
+        return TreeSearch(self._problem, settings, begin, pool, **how)
 
     def _make_directory(self, journal: str, resume: bool) -> None:
         home, folder = self._directory, self._folder

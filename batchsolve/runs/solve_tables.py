@@ -36,10 +36,11 @@ from batchsolve.settings import (
     settings_of,
 )
 from batchsolve.tables.answers import answer_table
-from batchsolve.tables.columns import Frame, arrow_table, with_columns_of
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import open_all
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
-from batchsolve.tables.sources import Files, Source, Tables, TableSource, open_all
+from batchsolve.tables.sources import Files, Source, Tables, TableSource
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

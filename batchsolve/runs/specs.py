@@ -34,9 +34,10 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.outputs import Behind, Encoded, Output, Parts, output_at
+from batchsolve.runs.outputs import Behind, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.rows import Write, in_one_pass, in_two_passes, search_rows
+from batchsolve.search.rows import Write, search_rows
+from batchsolve.search.scheduler import in_turn
 from batchsolve.settings import (
     PROVES_UNIQUENESS,
     UNLIMITED,
@@ -46,12 +47,12 @@ from batchsolve.settings import (
     path_of,
     settings_that,
 )
-from batchsolve.tables.answers import Checksums, RowTable, Written, joined_sums, sums_of
-from batchsolve.tables.blocks import Block, Boundary, RowsError
-from batchsolve.tables.columns import Kinds, number_kinds, number_types
+from batchsolve.tables.answers import Checksums, OutputRows, RowTable, Written, joined_sums, sums_of
+from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
-from batchsolve.tables.sources import Tables, files_and_tables
+from batchsolve.tables.sources import Block, Boundary, Tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -237,7 +238,7 @@ def _passed(
     done = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:
-        return in_one_pass(blocks, pool, done)
+        return in_turn(blocks, pool, done)
 
     def decide(block: Block, found: Any) -> Any:
         nonlocal n_before
@@ -245,7 +246,7 @@ def _passed(
         return answers_to(first, block, found)
 
     look = partial(_written, read, spec.look) if spec.look else Block.n_rows
-    return in_two_passes(blocks, pool, look, decide, done)
+    return in_turn(blocks, pool, look, decide, done)
 
 
 def _written(read: Callable[[Any], Any], write: Write, block: Any, answers: Any = None) -> Any:
@@ -264,7 +265,7 @@ def tables_of(
     with closing(outputs_of(spec, table.rows, pool, tell, most_rows)) as outputs:
         for _, rows in outputs:
             spec.totals.add(rows.sums)
-            yield rows.table
+            yield rows.data
 
 
 def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) -> pa.Table:
@@ -368,7 +369,7 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
         If they cannot be read.
     """
     blocks = readable(corpus.blocks_before(end), pool)
-    with closing(in_one_pass(blocks, pool, partial(_sums_until, end))) as found:
+    with closing(in_turn(blocks, pool, partial(_sums_until, end))) as found:
         return reduce(joined_sums, (sums for _, sums in found), ())
 
 
@@ -390,7 +391,7 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
         return {}
     blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
-        with closing(in_one_pass(blocks, pool, partial(_number_kinds, names))) as found:
+        with closing(in_turn(blocks, pool, partial(_number_kinds, names))) as found:
             return number_types(kinds for _, kinds in found)
     except InputError:  # the run will meet the same error and report it
         return {}
@@ -579,7 +580,7 @@ class FileRun:
             self.record()  # keeps the rows before the fault
             raise
 
-    def _take(self, written: Encoded) -> None:
+    def _take(self, written: OutputRows) -> None:
         """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.spec.totals, written.sums
         if self.settings.stop_on_invalid and sums.first_invalid:

@@ -385,7 +385,7 @@ def measure(
         master = _result_seconds(pool, workload.problem, stacks)
         _warm_up(pool, chosen, workload.problem, stacks)
         settings = plan.settings(label["split_depth"])
-        search = TreeSearch(workload.problem, settings, Piece.whole(stacks), chosen, pool)
+        search = TreeSearch(workload.problem, settings, Piece.whole(stacks), pool, engine=chosen)
         check_interrupt()
         forget_peak()
         cpu, begin = cpu_seconds(), time.perf_counter()
@@ -428,7 +428,7 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     begin = Piece.whole(stacks.take(np.zeros(BURST_STACKS, np.int64)))
     seconds = BURST_RESULTS * result_seconds(pool.backend)
     settings = SearchSettings(split_depth=0, budget=LEAST_BUDGET, time_limit=seconds)
-    search = TreeSearch(problem, settings, begin, engine, pool)
+    search = TreeSearch(problem, settings, begin, pool, engine=engine)
     check_interrupt()
 
     def clocks() -> Floats:

@@ -142,7 +142,7 @@ class CheapestSearch(TreeSearch):
         engine = engine_for(settings.engine, cheapest.problem, has_costs=True)
         render = partial(cheapest_of, replace(cheapest, covers=[]))
         how = {"collect": True, "render": render, **others}
-        super().__init__(cheapest.problem, settings, start, engine, pool, **how)
+        super().__init__(cheapest.problem, settings, start, pool, engine=engine, **how)
         self._cheapest = cheapest
 
     def begin(

@@ -1,14 +1,20 @@
-"""Work on the blocks of an input, and the search of their rows; blocks keep their order.
+"""The rows of blocks: their search, the answers so far, and what is left open.
 
 Workers read, search and write. A block is one task. Rows that its budget does not finish come back
 as a frontier, which is searched like the frontier of a tree. When the last of these rows is
 settled, a second task writes the block. One function reads blocks and another writes answers: this
 module knows no files and no kinds of rows.
 
-Work that needs no search is done in one pass over the blocks, or in two; then the output of a row
-can depend on all rows before it. A first task looks at a block, the caller decides in the order of
-the input, and a second task writes the block. Between the two, only the findings are kept; the
-second task reads the block again.
+Many workers may search stacks of one row, in any order. The row's first cover is still the first in
+tree order, because stacks show that order: engines try the options of an item in ascending order,
+so tree order is the lexicographic order of stacks.
+
+A row that has taken many nodes may move to the *fallback engine*: its results are dropped, and that
+engine starts again from the row's own stack. Until then the row is searched in tree order, as under
+a node limit, so only its tree decides whether it moves.
+
+A row that is only counted may also move to the engine that counts equal subtrees once, as the
+search of one problem does (`batchsolve.search.tree`). Results of tasks that were out are dropped.
 """
 
 from __future__ import annotations
@@ -16,265 +22,409 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import islice
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from batchsolve.engines import Choice, Engine, Outcome, Task, counter_for
-from batchsolve.errors import BatchsolveError, InputError, OutputError
+from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.engines import Choice, Engine, Outcome, Task, counter_for, get_engine
+from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.stacks import Group
+from batchsolve.problems.grids import GridProblem, SolvedGrids
+from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.problems.sudoku import Variants
-from batchsolve.search.answers import Answers, OpenRows
+from batchsolve.search import tree
 from batchsolve.search.scheduler import (
-    Goal,
+    BlockGoal,
+    BlockTask,
     Piece,
     Result,
     Scheduler,
     Sizing,
     nodes_at_once,
-    run_round,
+    work_in_order,
 )
 from batchsolve.settings import UNLIMITED, SearchSettings
-from batchsolve.workers import Pool, Work, attempt
-
-LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
+from batchsolve.workers import Pool
 
 
-@dataclass(frozen=True, eq=False)
-class BlockTask:
-    """A task for one block; the scheduler treats it as a piece that cannot be cut.
+class Status(IntEnum):
+    """The result of the search for a puzzle."""
+
+    UNIQUE = 0
+    MULTIPLE = 1
+    SOLVED = 2
+    UNSOLVABLE = 3
+    UNFINISHED = 4
+    INVALID = 5
+
+
+STATUS_NAMES = np.array([status.name.lower() for status in Status])
+_OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
+
+
+def rows_of_each(status: npt.NDArray[np.uint8]) -> dict[str, int]:
+    """Return the number of rows of each `Status`, by its name."""
+    numbers = np.bincount(status, minlength=len(Status)).tolist()
+    return dict(zip(STATUS_NAMES.tolist(), numbers, strict=True))
+
+
+@dataclass(eq=False)
+class Answers:
+    """The answers to n consecutive rows.
 
     Attributes
     ----------
-    number : int
-        The place of the block in the input.
-    block : object
-    budget : int
-        Nodes within which the block is read and searched.
+    counts : ndarray of int64 or of Python integers, shape (n,)
+        Covers found, at most the limit when the search has ended; Python integers without a limit.
+    nodes : ndarray of int64, shape (n,)
+        Nodes visited.
+    seconds : ndarray of float64, shape (n,)
+        The row's share of the time of its tasks, in proportion to nodes.
+    clash : ndarray of int32, shape (n,)
+        -1, or the place in the row's stack of a clue that clashes with an earlier one.
+    found : list of Stacks
+        The first cover, in tree order, of every row that has one; any cover if the row was searched
+        whole. Roots are rows.
+    unfinished : dict of int to (str or None)
+        Rows whose search failed, with the reason; None for rows that met their node limit.
+    counters : dict of int to str
+        Rows whose count began again with another engine, and the name of that engine.
     """
 
-    number: int
-    block: Any
-    budget: int = UNLIMITED
-    is_fresh: ClassVar[bool] = True
-    weighs: ClassVar[int] = 0
+    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
+    nodes: npt.NDArray[np.int64]
+    seconds: npt.NDArray[np.float64]
+    clash: npt.NDArray[np.int32]
+    found: list[Stacks] = field(default_factory=list)
+    unfinished: dict[int, str | None] = field(default_factory=dict)
+    counters: dict[int, str] = field(default_factory=dict)
 
-    def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
-        """Return the piece as it is."""
-        return [self]
+    @classmethod
+    def unknown(cls, n: int) -> Answers:
+        """Return the answers to n rows before their search."""
+        return cls(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n), np.full(n, -1, "i4"))
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class WriteTask(BlockTask):
-    """The task of writing a block, with the answers to its rows."""
-
-    answers: Any
-
-
-class BlockGoal(Goal):
-    """A goal that returns the blocks of an input in their order, each with its output.
-
-    Parameters
-    ----------
-    decide : callable, optional
-        Takes a block and what its first task has found, in the order of the input; returns the
-        answers with which a second task writes the block. By default the first writes it.
-    """
-
-    enough = False
-
-    def __init__(self, decide: Callable[[Any, Any], Any] | None = None) -> None:
-        self._decide = decide
-        self._found: dict[int, Result] = {}  # no decision yet
-        self._n_decided = 0
-        self._blocks: dict[int, Any] = {}  # those not returned yet, by number
-        self._results: dict[int, Result] = {}
-        self._n_opened = self._n_returned = 0
+    def __len__(self) -> int:
+        return self.counts.size
 
     @property
-    def n_open(self) -> int:
-        """Number of blocks that are not returned yet."""
-        return len(self._blocks)
+    def covers(self) -> Stacks:
+        """The covers of all rows, in ascending order of their rows."""
+        covers = Stacks.concatenate([part for part in self.found if len(part)])
+        return covers.take(np.argsort(covers.roots))
 
-    def open(self, block: Any) -> BlockTask:
-        """Return the task that reads the next block of the input."""
-        number = self._n_opened
-        self._blocks[number] = block
-        self._n_opened += 1
-        return BlockTask(number, block)
+    def grids(
+        self, problem: GridProblem, holds: Callable[[Ints], Bools] | None = None
+    ) -> tuple[Bytes, Ints]:
+        """Return the solved grids of all rows, or of those where `holds` is true, and these rows.
 
-    def end_with(self, error: InputError) -> None:
-        """Note that the next block of the input cannot be read; it is the last."""
-        self._results[self.open(None).number] = Result(error=error)
-
-    def settled(self) -> Iterator[tuple[Any, Any]]:
-        """Yield the next blocks of the input with their output, up to the first that is open.
-
-        Raises
-        ------
-        BatchsolveError
-            If the next block cannot be read or written.
+        Rows are in ascending order; their grids have the cells and digits of `problem`.
         """
-        while self._n_returned in self._results:
-            result = self._results.pop(self._n_returned)
-            block = self._blocks.pop(self._n_returned)
-            self._n_returned += 1
-            if result.error is not None:
-                raise result.error
-            yield block, result.output
+        found = self.found
+        if holds is not None:
+            found = [covers.take(holds(covers.roots)) for covers in found]
+        kept = [covers for covers in found if len(covers)] or [Stacks.empty()]
+        grids, rows = problem.digits_of(kept[0]), kept[0].roots
+        if len(kept) > 1:
+            grids = np.concatenate([problem.digits_of(covers) for covers in kept])
+            rows = np.concatenate([covers.roots for covers in kept])
+        if (rows[1:] > rows[:-1]).all():
+            return grids, rows
+        order = np.argsort(rows)
+        return grids[order], rows[order]
 
-    def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
-        """Return a block as its own task."""
-        return piece, piece
+    def status(self, limit: int) -> npt.NDArray[np.uint8]:
+        """Return the `Status` of every row of a search for `limit` solutions."""
+        enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
+        status = _OF_FEW[np.minimum(self.counts, 2).astype(np.int64)]
+        status[self.counts >= limit] = enough
+        status[self.clash >= 0] = Status.INVALID
+        for row in self.unfinished:
+            if self.counts[row] < limit:
+                status[row] = Status.UNFINISHED
+        return status
 
-    def accept(self, piece: Any, result: Result) -> list[Any]:
-        """Take the result of a block; return the tasks that follow."""
-        if self._decide is None or isinstance(piece, WriteTask):
-            self._results[piece.number] = result
+
+class OpenRows:
+    """The rows of a block during the search.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    settings : SearchSettings
+    keep : {0, 1}
+        First covers of a row to keep.
+    engine : str
+        The name of the engine that was chosen for all rows.
+    """
+
+    def __init__(self, n: int, settings: SearchSettings, keep: int = 1, engine: str = "") -> None:
+        self._limit = settings.limit or UNLIMITED  # covers wanted of each row
+        self._keep, self._engine = keep, engine
+        self._time_limit = settings.time_limit
+        self._node_limit = settings.node_limit or UNLIMITED
+        self._answers = Answers.unknown(n)
+        # counts of any size, which nothing but the answers needs; None if there is a limit
+        self._exact = np.zeros(n, np.object_) if settings.limit is None else None
+        self._fallback: Engine | None = None
+        self._may_move = np.zeros(n, np.bool_)  # to the fallback engine
+        self._is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
+        self._starts: list[Stacks] = []  # own stacks of all rows that may move
+        self._weighings: dict[int, tree.Weighing] = {}  # row -> when a counter is weighed next
+        self._on_scales: set[int] = set()  # rows whose counter is weighed now
+        self._recounted: set[int] = set()  # rows that moved to a counter
+        self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
+        self._pending = np.zeros(n, np.int32)  # stacks not searched yet, and weighings
+        self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
+        # the first cover of a shared row, and the grid if that is cell by cell
+        self._best: dict[int, tuple[list[int], GridProblem | None]] = {}
+        self._covers: list[Stacks] = []
+
+    def open(self, stacks: Stacks, fallback: tuple[Engine, int] | None = None) -> None:
+        """Open rows over one problem, by a stack for each, in order.
+
+        They may have a fallback engine, which takes over after a number of nodes.
+        """
+        self._pending[stacks.roots] = 1
+        has_fallback = fallback is not None and fallback[1] < self._node_limit
+        if has_fallback or self._is_counted:
+            self._starts.append(stacks)
+        if fallback is not None and has_fallback:
+            self._fallback, self._most_nodes[stacks.roots] = fallback
+            self._may_move[stacks.roots] = True
+
+    def give_up(self, stacks: Stacks, reason: str) -> None:
+        """Record that some rows cannot be searched."""
+        self._answers.unfinished.update(dict.fromkeys(stacks.roots.tolist(), reason))
+
+    @property
+    def is_settled(self) -> bool:
+        """True if no row is open."""
+        return not self._pending.any()
+
+    def answers(self) -> Answers:
+        """Return the answers, once all rows are settled."""
+        self._answers.found = list(self._covers)
+        if self._best:
+            covers = [options for options, _ in self._best.values()]
+            self._answers.found.append(Stacks.from_lists(covers, list(self._best)))
+        if self._exact is not None:
+            self._answers.counts = self._exact
+        return self._answers
+
+    def add(self, piece: Piece, outcome: Outcome, seconds: float) -> list[Piece]:
+        """Add the outcome of a piece to the answers; return the pieces that remain."""
+        if piece.weighs:
+            return self._after_weighing(piece, outcome)
+        if self._is_stale(piece):
             return []
-        self._found[piece.number] = result
-        decided: list[Any] = []
-        while self._n_decided in self._found:
-            number = self._n_decided
-            found, block = self._found.pop(number), self._blocks[number]
-            self._n_decided += 1
-            if found.error is None:
-                answers = self._decide(block, found.output)
-                decided.append(WriteTask(number, block, answers=answers))
+        answers, rows, covers = self._answers, piece.stacks.roots, outcome.solutions
+        self._add_up(rows, outcome, seconds)
+        if self._time_limit is not None:  # a row that has had its time visits no more nodes
+            late = rows[answers.seconds[rows] >= self._time_limit]
+            self._most_nodes[late] = answers.nodes[late]
+        is_shared = self._shared[covers.roots]
+        if is_shared.any():
+            self._keep_first(covers.take(is_shared))
+            covers = covers.take(~is_shared)
+        if len(covers):
+            self._covers.append(covers)
+        if not len(outcome.frontier) and not self._is_counted:
+            return []
+        weights = piece.weights[outcome.parents] * outcome.weights
+        left = replace(
+            piece, stacks=outcome.frontier, weights=weights, ids=piece.ids[outcome.parents]
+        )
+        moved: list[Piece] = []
+        if self._fallback is not None and len(left):
+            left, moved = self._hand_over(left)
+        pieces = [*self._weighed_now(piece), self.drop_unwanted(left), *moved]
+        return [each for each in pieces if len(each)]
+
+    def _add_up(self, rows: Ints, outcome: Outcome, seconds: float) -> None:
+        """Add the results of some stacks to the sums of their rows; update which rows are open.
+
+        A row becomes shared when some of its stacks are left and others are not.
+        """
+        answers, pending, left = self._answers, self._pending, outcome.frontier.roots
+        seconds_each = outcome.nodes * (seconds / max(1, int(outcome.nodes.sum())))
+        sums: list[tuple[Any, Any]] = [(answers.nodes, outcome.nodes)]
+        sums += [(answers.seconds, seconds_each), (pending, -1)]
+        if self._exact is None:
+            sums.append((answers.counts, outcome.counts))
+        else:
+            np.add.at(self._exact, rows, outcome.counts.astype(np.object_))
+        are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
+        which = slice(None) if are_apart and rows.size == pending.size else rows
+        for total, numbers in sums:
+            if are_apart:
+                total[which] += numbers
             else:
-                self._results[number] = found
-        return decided
+                np.add.at(total, rows, numbers)
+        answers.clash[which] = outcome.clash
+        if left.size:
+            np.add.at(pending, left, 1)
+            self._shared[left] |= (pending[left] > 1) | (answers.nodes[left] > 0)
 
-    def lose(self, piece: Any, reason: str) -> list[Any]:
-        """Raise an error, because no worker can process the block."""
-        raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
+    def _keep_first(self, covers: Stacks) -> None:
+        """Keep the covers of shared rows that come before those known so far."""
+        problem = covers.problem if isinstance(covers, SolvedGrids) else None
+        for row, cover in zip(covers.roots.tolist(), covers, strict=True):
+            options = cover.tolist()
+            if row not in self._best or comes_before(options, *self._best[row]):
+                self._best[row] = options, problem
+
+    def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
+        """Move rows that took many nodes; return the stacks of the others, and what moved."""
+        rows = left.stacks.roots
+        late = self._may_move[rows] & (self._answers.nodes[rows] >= self._most_nodes[rows])
+        late &= self._answers.counts[rows] < self._limit
+        if not late.any():
+            return left, []
+        goes = np.unique(rows[late])
+        self._may_move[goes] = False
+        self._most_nodes[goes] = self._node_limit
+        moved = [self._moved(row, left, self._fallback) for row in goes.tolist()]
+        return left.take(np.isin(rows, goes, invert=True)), moved
+
+    def _moved(self, row: int, piece: Piece, engine: Engine | None) -> Piece:
+        """Drop the results of a row, but not its node count; return its own stack, for an engine.
+
+        The piece has stacks of that row.
+        """
+        self._answers.counts[row] = 0
+        self._shared[row] = False
+        self._covers = [covers.take(covers.roots != row) for covers in self._covers]
+        self._best.pop(row, None)
+        self._pending[row] = 1
+        return self._start_of(row, piece, engine)
+
+    def _start_of(self, row: int, piece: Piece, engine: Engine | None, weighs: int = 0) -> Piece:
+        """Return the own stack of a row for an engine; `piece` has stacks of the row."""
+        own = next(stacks for stacks in self._starts if row in stacks.roots)
+        problem = piece.problem
+        if isinstance(problem, GridProblem):
+            problem = problem.of_row(row)
+        stacks, ids = own.take(own.roots == row), piece.ids[:1]
+        return Piece(stacks, np.ones(1), ids, False, problem, engine, weighs)
+
+    def _weighed_now(self, piece: Piece) -> list[Piece]:
+        """Return the piece that weighs a counter for the row of a piece, if it is time.
+
+        So the nodes of a row alone say which engine counts it, not the size of its tasks, and the
+        output is the same however it was made.
+        """
+        problem, has_moved = piece.problem, piece.engine is not None and not piece.weighs
+        if not self._is_counted or problem is None or has_moved or not len(piece):
+            return []
+        row = int(piece.stacks.roots[0])
+        weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
+        is_due = weighing.after < self._answers.nodes[row] < self._most_nodes[row]
+        if not is_due or row in self._on_scales:
+            return []
+        if not (counter := counter_for(self._engine, problem)):
+            return []
+        self._weighings[row] = weighing.next
+        self._on_scales.add(row)
+        self._pending[row] += 1
+        engine = tree.small_counter(counter, weighing.n_nodes)
+        return [self._start_of(row, piece, engine, weighing.n_nodes)]
+
+    def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
+        """Let a counter take over its row if it gains enough; return the pieces that follow."""
+        row = int(piece.stacks.roots[0])
+        self._on_scales.remove(row)
+        self._pending[row] -= 1
+        is_over = self._answers.nodes[row] >= self._most_nodes[row]  # its results so far stay
+        if is_over or row in self._answers.unfinished:
+            return []
+        if tree.gain_of(outcome) < tree.LEAST_GAIN:
+            return self._weighed_now(piece)
+        problem = piece.problem
+        assert self._exact is not None
+        assert problem is not None
+        engine = get_engine(counter_for(self._engine, problem)).for_run()
+        self._recounted.add(row)
+        self._exact[row] = 0
+        self._answers.counters[row] = engine.name
+        return [self._moved(row, piece, engine)]
+
+    def _is_stale(self, piece: Piece) -> bool:
+        """Tell whether the row of a piece has moved to a counter since.
+
+        Rows that may move to one are in pieces of their own.
+        """
+        return piece.engine is None and int(piece.stacks.roots[0]) in self._recounted
+
+    def lose(self, piece: Piece, reason: str) -> None:
+        """Record that the search of some rows failed."""
+        if self._is_stale(piece):
+            return
+        np.subtract.at(self._pending, piece.stacks.roots, 1)
+        if piece.weighs:
+            self._on_scales.difference_update(piece.stacks.roots.tolist())
+        else:
+            self.give_up(piece.stacks, reason)
+
+    def drop_unwanted(self, piece: Piece) -> Piece:
+        """Return the stacks of a piece that can still change an answer."""
+        if piece.weighs or not len(piece):
+            return piece
+        if self._is_stale(piece):
+            return piece.between(0, 0)
+        rows = piece.stacks.roots
+        counts, nodes = self._answers.counts[rows], self._answers.nodes[rows]
+        doubtful = (counts >= self._limit) | (nodes >= self._most_nodes[rows])
+        if self._answers.unfinished:
+            doubtful |= np.isin(rows, list(self._answers.unfinished))
+        if not doubtful.any():
+            return piece
+        wanted = ~doubtful
+        for k in np.flatnonzero(doubtful).tolist():
+            wanted[k] = self._is_wanted(int(rows[k]), piece.stacks.first_path(k))
+        np.subtract.at(self._pending, rows[~wanted], 1)
+        return piece.take(wanted)
+
+    def task_of(self, stacks: Stacks, budget: int, whole: bool, **others: Any) -> Task:
+        """Return the task that searches wanted stacks; with `whole`, each of them to its end.
+
+        `others` are more attributes of `Task`.
+        """
+        answers, rows = self._answers, stacks.roots
+        most_nodes = self._most_nodes[rows]
+        limits = np.maximum(self._limit - answers.counts[rows], 1)
+        allowances, any_order = most_nodes - answers.nodes[rows], (most_nodes == UNLIMITED).all()
+        how = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, **others}
+        return Task(stacks, limits, allowances, budget, **how)
+
+    def _is_wanted(self, row: int, stack: list[int]) -> bool:
+        answers = self._answers
+        if row in answers.unfinished:
+            return False
+        if answers.counts[row] >= self._limit:  # only an earlier first cover matters
+            return row in self._best and comes_before(stack, *self._best[row])
+        answers.unfinished[row] = None
+        return False
 
 
-def work_in_order(
-    blocks: Iterable[Any],
-    scheduler: Scheduler,
-    goal: BlockGoal,
-    pool: Pool,
-    work: Work,
-    waits: Callable[[], bool] = lambda: False,
-    is_short: bool = False,
-) -> Generator[tuple[Any, Any]]:
-    """Work on blocks; yield each with its output, in order, while workers go on with the next.
+def comes_before(stack: list[int], cover: list[int], problem: GridProblem | None = None) -> bool:
+    """Tell whether a stack that does not lead to a cover comes before it in tree order.
 
-    Parameters
-    ----------
-    blocks, scheduler, goal, pool, work
-    waits : callable, optional
-        Returns True if the next block has not arrived; then the blocks before it come first.
-    is_short : bool
-        True if the first task of a block is short. If it is the only one, this thread does it, as
-        the threads of a pool take longer to start than most blocks of a few rows.
-
-    Raises
-    ------
-    BatchsolveError
-        If a block cannot be read or written, after all blocks before it were yielded.
+    The options of the cover are in order of choice, or cell by cell of a grid, if that is given.
     """
-    source = iter(blocks)
-    most = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
-
-    def refill() -> None:
-        try:
-            while goal.n_open < most and not (goal.n_open and waits()):
-                scheduler.add_behind(goal.open(next(source)))
-        except StopIteration:
-            pass
-        except InputError as error:  # blocks before it are answered all the same
-            goal.end_with(error)
-
-    refill()
-    if is_short and pool.workers.in_process and goal.n_open == 1:
-        for number, task in islice(scheduler, 1):
-            scheduler.take(attempt(work, number, task))
-        yield from goal.settled()
-        refill()
-    while goal.n_open:
-        for _ in run_round(scheduler, pool.start(work, scheduler)):
-            yield from goal.settled()
-            refill()
-        yield from goal.settled()
-        refill()
+    if problem is None:
+        return stack < cover
+    n_cells, n_digits = problem.n_cells, problem.n_digits
+    inside = (o for o in stack if o < n_cells * n_digits)
+    return next((o < mine for o in inside if o != (mine := cover[o // n_digits])), True)
 
 
-def _called(
-    read: Callable[[Any], Any], write: Callable[[Any, Any], Any] | None, task: BlockTask
-) -> Result:
-    """Call `read` with a block, or `write` with a block and what was decided on it."""
-    try:
-        if isinstance(task, WriteTask):
-            assert write is not None
-            return Result(write(task.block, task.answers))
-        return Result(read(task.block))
-    except BatchsolveError as error:
-        return Result(error=error)
-
-
-def in_one_pass(
-    blocks: Iterable[Any], pool: Pool, function: Callable[[Any], Any]
-) -> Generator[tuple[Any, Any]]:
-    """Call a function with each block; yield each with what it returns, in order.
-
-    Parameters
-    ----------
-    blocks : iterable
-    pool : Pool
-        Entered already.
-    function : callable
-        Workers receive and call it.
-
-    Raises
-    ------
-    BatchsolveError
-        If a call raises one, after the results of all calls before it were yielded.
-    """
-    goal = BlockGoal()
-    scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    return work_in_order(blocks, scheduler, goal, pool, partial(_called, function, None))
-
-
-def in_two_passes(
-    blocks: Iterable[Any],
-    pool: Pool,
-    look: Callable[[Any], Any],
-    decide: Callable[[Any, Any], Any],
-    write: Callable[[Any, Any], Any],
-) -> Generator[tuple[Any, Any]]:
-    """Look at blocks, decide in order, write them; yield each with its output, in order.
-
-    Parameters
-    ----------
-    blocks : iterable
-    pool : Pool
-        Entered already.
-    look : callable
-        Returns the findings on a block that the decision needs; workers receive and call it.
-    decide : callable
-        Takes a block and its findings, and returns the decision; called in the order of the blocks,
-        up to the first that cannot be read.
-    write : callable
-        Takes a block and the decision, and returns its output; workers receive and call it.
-
-    Raises
-    ------
-    BatchsolveError
-        If a block cannot be read or written, after all blocks before it were yielded.
-    """
-    goal = BlockGoal(decide)
-    scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    return work_in_order(blocks, scheduler, goal, pool, partial(_called, look, write))
-
-
-# ---- rows -----------------------------------------------------------------------------------
+# ---- the search ------------------------------------------------------------------------------
 
 BESIDE_NODES = 5_000  # of a row whose problem is one of many in its block
 FIRST_BLOCK_NODES = 300_000  # before the speed is known; hard blocks of minimal 9×9 grids take half
@@ -297,13 +447,8 @@ Write = Callable[[Any, Any], Any]
 """The part of a task that turns a batch and its answers into the finished output of a block."""
 
 
-@dataclass(frozen=True, eq=False)
-class StackTask:
-    """The task of searching stacks of open rows; `problem` is theirs, and `engine` if given."""
-
-    problem: ExactCover
-    task: Task
-    engine: Engine | None
+StackTask = tuple[ExactCover, Task, Engine | None]
+"""The task of searching stacks of open rows: their problem, and the engine that took them over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,17 +463,17 @@ class RowWork:
 
     def __call__(self, task: BlockTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
-        if isinstance(task, StackTask):
-            engine = task.engine or self.choice.of(task.problem)
+        if isinstance(task, tuple):
+            problem, stack_task, engine = task
             begin = time.perf_counter()
-            outcome = engine.search(task.problem, task.task)
+            outcome = (engine or self.choice.of(problem)).search(problem, stack_task)
             seconds = time.perf_counter() - begin
             return Result(None, int(outcome.nodes.sum()), seconds, outcome)
         try:
             batch = self.read(task.block)
         except InputError as error:
             return Result(error=error)
-        if isinstance(task, WriteTask):
+        if task.answers is not None:
             return self._written(batch, task.answers)
         return self._searched(batch, task.number, task.budget)
 
@@ -354,18 +499,22 @@ class RowWork:
             rows.open(stacks, fallback)
             after = fallback[1] if fallback else UNLIMITED
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
-            n = len(stacks)
+            n, whole = len(stacks), engine.capabilities.whole_stacks
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             # A problem beside others begins even if one before it took all nodes. So only hard ones
             # are left, few enough for the scheduler to cut them.
-            is_beside = n == 1 < n_rows and not engine.capabilities.whole_stacks
+            is_beside = n == 1 < n_rows and not whole
             most = min(budget, BESIDE_NODES) if is_beside else budget - n_nodes
             if most <= 0:
                 left.append(piece)
                 continue
             begin, busy = time.perf_counter(), time.thread_time()
             most = min(most, n * nodes_at_once(problem.n_entries))
-            outcome = self._outcome_of(piece, engine, rows, most)
+            depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
+            # with a depth many solved rows would have stacks left
+            unordered = depth == UNLIMITED and not keeps_roots
+            task = rows.task_of(stacks, most, whole, depth=depth, unordered=unordered)
+            outcome = engine.search(problem, task)
             spent = time.perf_counter() - begin
             n_nodes += int(outcome.nodes.sum())
             seconds += time.thread_time() - busy  # not that of other threads
@@ -373,16 +522,6 @@ class RowWork:
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
         return Result(None, n_nodes, seconds, rows=rows, left=left)
-
-    def _outcome_of(self, piece: Piece, engine: Engine, rows: OpenRows, budget: int) -> Outcome:
-        """Search the own stacks of rows over one problem."""
-        assert piece.problem is not None
-        whole = engine.capabilities.whole_stacks
-        depth = (None if whole or piece.keeps_roots else self.settings.split_depth) or UNLIMITED
-        # with a depth many solved rows would have stacks left
-        unordered = depth == UNLIMITED and not piece.keeps_roots
-        task = rows.task_of(piece.stacks, budget, whole, depth=depth, unordered=unordered)
-        return engine.search(piece.problem, task)
 
     def _groups(self, batch: Batch) -> Iterator[Group]:
         """Yield the groups of a batch, row by row where rows are not searched side by side."""
@@ -397,13 +536,11 @@ class RowWork:
 
     def _are_apart(self, problem: ExactCover) -> bool:
         """Tell whether the engine takes no rules of rows, or a counter may take over a row."""
-        has_own, is_counted = isinstance(problem, Variants), self.keep == 0
-        if not has_own and not (is_counted and self.settings.limit is None):
-            return False
         with suppress(InputError):  # the error is that of all rows
-            if has_own:
+            if isinstance(problem, Variants):
                 return not self.choice.of(problem).capabilities.sudoku_only
-            return bool(counter_for(self.choice.name, problem))
+            if self.keep == 0 and self.settings.limit is None:
+                return bool(counter_for(self.choice.name, problem))
         return False
 
 
@@ -417,14 +554,12 @@ class RowGoal(BlockGoal):
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
         """Return the wanted part of a piece, and its task: None if nothing is wanted."""
-        if isinstance(piece, WriteTask):
-            return piece, piece
         if isinstance(piece, BlockTask):
             return piece, replace(piece, budget=min(piece.budget, self._size * budget))
         number = int(piece.ids[0])
-        if number not in self._open:  # its rows were counted without it
+        rows = self._open.get(number)
+        if rows is None:  # its rows were counted without it
             return piece, None
-        rows = self._open[number]
         wanted = rows.drop_unwanted(piece)
         if not len(wanted):
             written = self._with_written(number, [])
@@ -432,24 +567,22 @@ class RowGoal(BlockGoal):
         assert wanted.problem is not None
         if wanted.weighs:
             task = Task.of(wanted.stacks, budget=wanted.weighs)
-            return wanted, StackTask(wanted.problem, task, wanted.engine)
-        can = (wanted.engine or self._choice).capabilities
-        budget = min(budget, nodes_at_once(wanted.problem.n_entries))
-        if can.counts_only and self._counts_at_once:
-            budget = UNLIMITED
-        task = rows.task_of(wanted.stacks, budget, can.whole_stacks, fineness=wanted.fineness)
-        return wanted, StackTask(wanted.problem, task, wanted.engine)
+        else:
+            can = (wanted.engine or self._choice).capabilities
+            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
+            if can.counts_only and self._counts_at_once:
+                budget = UNLIMITED
+            task = rows.task_of(wanted.stacks, budget, can.whole_stacks, fineness=wanted.fineness)
+        return wanted, (wanted.problem, task, wanted.engine)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
         """Take a result; return the pieces and tasks that it leaves."""
         if isinstance(piece, Piece):
-            number, outcome = int(piece.ids[0]), result.outcome
-            if number not in self._open:
+            number = int(piece.ids[0])
+            rows = self._open.get(number)
+            if rows is None or result.outcome is None:
                 return []
-            rows = self._open[number]
-            assert outcome is not None
-            left = rows.add(piece, outcome, result.seconds)
-            return self._with_written(number, left)
+            return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
         if result.rows is not None:
             self._open[piece.number] = result.rows
             return self._with_written(piece.number, result.left)
@@ -459,12 +592,13 @@ class RowGoal(BlockGoal):
         """Record rows that cannot be searched; a failed block is first read without a search."""
         if isinstance(piece, Piece):
             number = int(piece.ids[0])
-            if number not in self._open:
+            rows = self._open.get(number)
+            if rows is None:
                 return []
-            if not self._open[number].is_settled:
-                self._open[number].lose(piece, reason)
+            if not rows.is_settled:
+                rows.lose(piece, reason)
             return self._with_written(number, [])
-        if not isinstance(piece, WriteTask) and piece.budget > 0:
+        if piece.answers is None and piece.budget > 0:
             return [replace(piece, budget=0)]
         return super().lose(piece, reason)
 
@@ -473,7 +607,7 @@ class RowGoal(BlockGoal):
         if left or not self._open[number].is_settled:
             return left
         answers = self._open.pop(number).answers()
-        return [WriteTask(number, self._blocks[number], answers=answers)]
+        return [BlockTask(number, self._blocks[number], answers=answers)]
 
 
 def search_rows(
@@ -524,20 +658,3 @@ def search_rows(
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
     is_short = not choice.capabilities.whole_stacks
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
-
-
-def search_block(
-    block: Any, choice: Choice, settings: SearchSettings, read: Read, write: Write
-) -> Any:
-    """Search one block in this thread and return its output, as `search_rows` with one worker.
-
-    A small block is one task, without a pool. A larger one begins again as tasks that can be cut.
-    """
-    result = RowWork(choice, settings, read, write)(BlockTask(0, block, FIRST_BLOCK_NODES))
-    if result.error is not None:
-        raise result.error
-    if result.rows is None:
-        return result.output
-    with Pool(jobs=1) as pool:
-        [(_, output)] = search_rows([block], choice, pool, settings, read, write)
-    return output

@@ -11,16 +11,19 @@ hold the difference that some results make.
 
 The collecting process takes results one after another. A *turn* is its time for one result from
 every worker; if tasks were shorter than a turn, workers would wait for it.
+
+A block of an input is one task, and blocks keep their order (`in_turn`, `work_in_order`).
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from itertools import count, pairwise
+from functools import partial
+from itertools import count, islice, pairwise
 from math import isqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -29,15 +32,16 @@ import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
 from batchsolve.engines import FINENESS
+from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.workers import Done, Lost, Pool, result_seconds
+from batchsolve.settings import UNLIMITED
+from batchsolve.workers import Done, Lost, Pool, Work, attempt, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS
 
 if TYPE_CHECKING:
     from batchsolve.engines import Engine, Outcome
-    from batchsolve.errors import BatchsolveError
-    from batchsolve.search.answers import OpenRows
+    from batchsolve.search.rows import OpenRows
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
 FULL_TURNS, LEAST_TURNS = 5, 1  # shortest task while many pieces wait, and few
@@ -564,3 +568,214 @@ def run_round(scheduler: Scheduler, results: Generator[Done | Lost]) -> Iterator
             if scheduler.goal.enough:
                 break
     scheduler.take_back()
+
+
+# ---- blocks in their order -------------------------------------------------------------------
+
+LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTask:
+    """A task for one block; the scheduler treats it as a piece that cannot be cut.
+
+    Attributes
+    ----------
+    number : int
+        The place of the block in the input.
+    block : object
+    budget : int
+        Nodes within which the block is read and searched.
+    answers : object, optional
+        The answers to its rows, with which the block is written; None before they are known.
+    """
+
+    number: int
+    block: Any
+    budget: int = UNLIMITED
+    answers: Any = None
+    is_fresh: ClassVar[bool] = True
+    weighs: ClassVar[int] = 0
+
+    def cut(self, n_pieces: int, most_stacks: int) -> list[Any]:
+        """Return the piece as it is."""
+        return [self]
+
+
+class BlockGoal(Goal):
+    """A goal that returns the blocks of an input in their order, each with its output.
+
+    Parameters
+    ----------
+    decide : callable, optional
+        Takes a block and what its first task has found, in the order of the input; returns the
+        answers with which a second task writes the block. By default the first writes it.
+    """
+
+    enough = False
+
+    def __init__(self, decide: Callable[[Any, Any], Any] | None = None) -> None:
+        self._decide = decide
+        self._found: dict[int, Result] = {}  # no decision yet
+        self._n_decided = 0
+        self._blocks: dict[int, Any] = {}  # those not returned yet, by number
+        self._results: dict[int, Result] = {}
+        self._n_opened = self._n_returned = 0
+
+    @property
+    def n_open(self) -> int:
+        """Number of blocks that are not returned yet."""
+        return len(self._blocks)
+
+    def open(self, block: Any) -> BlockTask:
+        """Return the task that reads the next block of the input."""
+        number = self._n_opened
+        self._blocks[number] = block
+        self._n_opened += 1
+        return BlockTask(number, block)
+
+    def end_with(self, error: InputError) -> None:
+        """Note that the next block of the input cannot be read; it is the last."""
+        self._results[self.open(None).number] = Result(error=error)
+
+    def settled(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the next blocks of the input with their output, up to the first that is open.
+
+        Raises
+        ------
+        BatchsolveError
+            If the next block cannot be read or written.
+        """
+        while self._n_returned in self._results:
+            result = self._results.pop(self._n_returned)
+            block = self._blocks.pop(self._n_returned)
+            self._n_returned += 1
+            if result.error is not None:
+                raise result.error
+            yield block, result.output
+
+    def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
+        """Return a block as its own task."""
+        return piece, piece
+
+    def accept(self, piece: Any, result: Result) -> list[Any]:
+        """Take the result of a block; return the tasks that follow."""
+        if self._decide is None or piece.answers is not None:
+            self._results[piece.number] = result
+            return []
+        self._found[piece.number] = result
+        decided: list[Any] = []
+        while self._n_decided in self._found:
+            number = self._n_decided
+            found, block = self._found.pop(number), self._blocks[number]
+            self._n_decided += 1
+            if found.error is None:
+                answers = self._decide(block, found.output)
+                decided.append(BlockTask(number, block, answers=answers))
+            else:
+                self._results[number] = found
+        return decided
+
+    def lose(self, piece: Any, reason: str) -> list[Any]:
+        """Raise an error, because no worker can process the block."""
+        raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
+
+
+def work_in_order(
+    blocks: Iterable[Any],
+    scheduler: Scheduler,
+    goal: BlockGoal,
+    pool: Pool,
+    work: Work,
+    waits: Callable[[], bool] = lambda: False,
+    is_short: bool = False,
+) -> Generator[tuple[Any, Any]]:
+    """Work on blocks; yield each with its output, in order, while workers go on with the next.
+
+    Parameters
+    ----------
+    blocks, scheduler, goal, pool, work
+    waits : callable, optional
+        Returns True if the next block has not arrived; then the blocks before it come first.
+    is_short : bool
+        True if the first task of a block is short. If it is the only one, this thread does it, as
+        the threads of a pool take longer to start than most blocks of a few rows.
+
+    Raises
+    ------
+    BatchsolveError
+        If a block cannot be read or written, after all blocks before it were yielded.
+    """
+    source = iter(blocks)
+    most = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
+
+    def refill() -> None:
+        try:
+            while goal.n_open < most and not (goal.n_open and waits()):
+                scheduler.add_behind(goal.open(next(source)))
+        except StopIteration:
+            pass
+        except InputError as error:  # blocks before it are answered all the same
+            goal.end_with(error)
+
+    refill()
+    if is_short and pool.workers.in_process and goal.n_open == 1:
+        for number, task in islice(scheduler, 1):
+            scheduler.take(attempt(work, number, task))
+        yield from goal.settled()
+        refill()
+    while goal.n_open:
+        for _ in run_round(scheduler, pool.start(work, scheduler)):
+            yield from goal.settled()
+            refill()
+        yield from goal.settled()
+        refill()
+
+
+def _called(
+    look: Callable[[Any], Any], write: Callable[[Any, Any], Any] | None, task: BlockTask
+) -> Result:
+    """Call `look` with a block, or `write` with a block and what was decided on it."""
+    try:
+        if task.answers is None or write is None:
+            return Result(look(task.block))
+        return Result(write(task.block, task.answers))
+    except BatchsolveError as error:
+        return Result(error=error)
+
+
+def in_turn(
+    blocks: Iterable[Any],
+    pool: Pool,
+    look: Callable[[Any], Any],
+    decide: Callable[[Any, Any], Any] | None = None,
+    write: Callable[[Any, Any], Any] | None = None,
+) -> Generator[tuple[Any, Any]]:
+    """Call a function with each block; yield each with what it returns, in order.
+
+    Or look at blocks, decide in their order, and write them, so that the output of a row can depend
+    on all rows before it. Between the two, only the findings are kept; the second task of a block
+    reads it again.
+
+    Parameters
+    ----------
+    blocks : iterable
+    pool : Pool
+        Entered already.
+    look : callable
+        The function, or the one that returns the findings on a block that the decision needs;
+        workers receive and call it.
+    decide : callable, optional
+        Takes a block and its findings, and returns the decision, which is not None; called in the
+        order of the blocks, up to the first that cannot be read.
+    write : callable, optional
+        Takes a block and the decision, and returns its output; workers receive and call it.
+
+    Raises
+    ------
+    BatchsolveError
+        If a call raises one, after the results of all calls before it were yielded.
+    """
+    goal = BlockGoal(decide)
+    scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
+    return work_in_order(blocks, scheduler, goal, pool, partial(_called, look, write))

@@ -22,7 +22,15 @@ from typing import Any
 import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints
-from batchsolve.engines import Engine, Outcome, Task, counter_for, entries_of_a_node, get_engine
+from batchsolve.engines import (
+    Engine,
+    Outcome,
+    Task,
+    counter_for,
+    engine_for,
+    entries_of_a_node,
+    get_engine,
+)
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover, owners_of
 from batchsolve.problems.stacks import Stacks
@@ -171,12 +179,13 @@ class TreeSearch:
     ----------
     problem : ExactCover
     settings : SearchSettings
-        The engine is ignored.
     start : Piece
         The stacks to search.
-    engine : Engine
     pool : Pool
         Entered already.
+    engine : Engine, optional
+        By default that of the settings. If these leave it open, a counter may take over a count of
+        all covers.
     totals : Totals, optional
         Sums of earlier searches; results are added to them.
     keep : callable, optional
@@ -187,8 +196,6 @@ class TreeSearch:
         Renders covers for output, in workers.
     symmetries : Symmetries, optional
         If given, only the canonical cover of each orbit is wanted.
-    may_go_over : bool
-        True if a counter may take over a count of all covers.
 
     Attributes
     ----------
@@ -203,16 +210,19 @@ class TreeSearch:
         problem: ExactCover,
         settings: SearchSettings,
         start: Piece,
-        engine: Engine,
         pool: Pool,
         *,
+        engine: Engine | None = None,
         totals: Totals | None = None,
         keep: Callable[[Changes], None] = lambda changes: None,
         collect: bool = False,
         render: Render | None = None,
         symmetries: Symmetries | None = None,
-        may_go_over: bool = False,
     ) -> None:
+        may_go_over = engine is None and settings.engine == AUTO
+        engine = engine or engine_for(settings.engine, problem)
+        if symmetries is not None and not collect:  # workers check covers and then drop them
+            collect, render = True, _forget
         if engine.capabilities.counts_only and (collect or settings.limit is not None):
             raise InputError(
                 f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
@@ -464,6 +474,10 @@ class TreeSearch:
         self._keep(changes)
         self._consistent = True
         self._kept_at = time.monotonic()
+
+
+def _forget(covers: Stacks) -> None:
+    """Drop covers that are only counted."""
 
 
 def longest_cover(problem: ExactCover) -> int:

@@ -16,6 +16,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, count, zip_longest
 from typing import IO, Any, NamedTuple
@@ -28,10 +29,19 @@ import pyarrow.csv as pacsv
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
-from batchsolve.search.answers import STATUS_NAMES, Answers, Status, rows_of_each
+from batchsolve.search.rows import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import DIGITS, JSON_TEXT, arrow_stream
-from batchsolve.tables.columns import is_list, is_number, is_text, nested, one_chunk, storage_of
+from batchsolve.tables.columns import (
+    DIGITS,
+    JSON_TEXT,
+    arrow_stream,
+    is_list,
+    is_number,
+    is_text,
+    nested,
+    one_chunk,
+    storage_of,
+)
 from batchsolve.tables.places import open_to_read, split_suffixes
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
 
@@ -54,14 +64,6 @@ class RowSums(NamedTuple):
     counts: dict[str, int]
     first_invalid: tuple[int, str] | None = None
     techniques: dict[str, int] | None = None
-
-
-class OutputRows(NamedTuple):
-    """The output of a block: its rows, the number of rows they were made of, and the sums."""
-
-    n_rows: int
-    table: pa.Table
-    sums: RowSums
 
 
 def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
@@ -133,7 +135,7 @@ class RowTable:
         given, sums, columns = self._find(batch, answers)
         new = [columns[name] for name in self._new]
         table = pa.Table.from_arrays([*given.columns, *new], schema=self.schema)
-        return OutputRows(len(batch), table, sums)
+        return OutputRows(table, len(batch), sums)
 
 
 class RowValues:
@@ -199,26 +201,21 @@ def answer_table(
     """
     if files.canonical:
         reader.main.check_has_forms()
-    kind, has_given = reader.schema.field(reader.column).type, reader.solution_column is not None
+    kind = reader.schema.field(reader.column).type
     grids = grid_type(kind, reader.main.notation.n_digits)
     if as_digits:
         kind, grids = None, pa.list_(pa.uint8(), reader.main.problem.n_cells)
     new = {"solution": grids, "status": pa.string(), "n_solutions": pa.int64()}
-    new |= {"agrees": pa.bool_()} if has_given else {}
+    new |= {"agrees": pa.bool_()} if reader.solution_column is not None else {}
     new |= {"message": pa.string()}
     new |= {"canonical": grids} if files.canonical else {}
     new |= STATS if files.stats else {}
-    find = partial(_solved, limit, kind, has_given, files.canonical)
+    find = partial(_solved, limit, kind, files.canonical)
     return RowTable(reader.schema, pa.schema(new), find)
 
 
 def _solved(
-    limit: int,
-    kind: pa.DataType | None,
-    has_given: bool,
-    canonical: bool,
-    batch: Batch,
-    answers: Answers,
+    limit: int, kind: pa.DataType | None, canonical: bool, batch: Batch, answers: Answers
 ) -> Found:
     """Return the new columns of solved puzzles.
 
@@ -227,8 +224,6 @@ def _solved(
     limit : int
     kind : pyarrow.DataType or None
         The type of the column of puzzles; None for solutions as lists of digits.
-    has_given : bool
-        True if there are given solutions.
     canonical : bool
         True if canonical forms are wanted; messages say where none is found.
     batch : Batch
@@ -240,7 +235,7 @@ def _solved(
     grids_of = [_column(kind, grids.shape, digits, has) for grids, (digits, _, has) in pairs]
     columns["solution"] = _in_order(grids_of, batch)
     sums = values.sums
-    if has_given:
+    if batch.has_given:
         columns["agrees"], sums.counts["disagree"] = agreement(batch, values.status, solved)
     if canonical:
         # a search that failed has not checked the clues
@@ -606,7 +601,37 @@ class Written(NamedTuple):
         return Written(self.n_bytes + other.n_bytes, checksum)
 
 
+NOTHING = Written()
 Checksums = tuple[Written, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class OutputRows:
+    """The output of a block, as a worker returns it.
+
+    Attributes
+    ----------
+    data : pyarrow.Table or pyarrow.Buffer or bytes or None
+        The rows, or the bytes that are still to be written; None if the worker has written them.
+    n_rows : int
+        The rows of the block that they were made of.
+    sums : object
+        The addition of the rows to the sums of the run.
+    written : Written
+        The bytes of a file of the block alone.
+    read : Checksums
+        The checksums of the records that they were made of.
+    """
+
+    data: Any
+    n_rows: int = 0
+    sums: Any = None
+    written: Written = NOTHING
+    read: Checksums = ()
+
+    def encoded(self, data: pa.Buffer | bytes) -> OutputRows:
+        """Return the same rows as bytes, with their checksum."""
+        return replace(self, data=data, written=Written.of(data))
 
 
 def written_to(file: IO[bytes], most: int | None = None) -> Written:
@@ -638,7 +663,7 @@ def sums_of(content: bytes | pa.Table) -> Checksums:
 
 def joined_sums(first: Checksums, second: Checksums) -> Checksums:
     """Return the sums of records and of those that follow."""
-    pairs = zip_longest(first, second, fillvalue=Written())
+    pairs = zip_longest(first, second, fillvalue=NOTHING)
     return tuple(one.plus(other) for one, other in pairs)
 
 

@@ -1,27 +1,262 @@
-"""Columns: as texts in one line, the form in which grids are read; as numbers; of other libraries.
+"""Columns of a block: parsed from its records, and as the texts and numbers that they hold.
 
-Tables and columns of other libraries become those of Arrow, and these become theirs again, by
-Arrow's PyCapsule interface, which pandas, polars, DuckDB, `datasets` and others implement; none of
-them is imported here.
+Every column of a text format is read as text, because type inference would turn 81 digits into a
+float. Rows that break the format (too many fields, not JSON) keep their place and get a fault, so
+that reports name the right row. Grids are read from texts in one line.
 """
 
 from __future__ import annotations
 
+import csv
 import json
-import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import Any, Protocol, TypeVar
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.csv as pacsv
 
+from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints
-from batchsolve.errors import InputError, first_line, prefixed, quoted, shortened, wrong_kind
+from batchsolve.errors import InputError, counted, first_line, prefixed, quoted, shortened
 from batchsolve.formats import grid_texts
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms, n_words
+
+JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
+DIGITS = {b"digits": b"1"}  # marks columns of integers of any size, which Arrow has only as text
+BOM = b"\xef\xbb\xbf"
+MOST_RECORD_BYTES = 64 << 20
+Rows = tuple[pa.Table, dict[int, str]]
+"""Consecutive rows of a table; and the faults of those, counted from 0, that break the format."""
+
+
+class RowsError(InputError):
+    """An error in rows of a block that makes the whole block unusable.
+
+    Parameters
+    ----------
+    what : str
+        The fault of the rows.
+    first, last : int
+        Their numbers, counted from 1 in the block.
+    name : str
+        The name of the file in messages.
+    """
+
+    def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
+        super().__init__(what, first, last, name)  # the arguments for unpickling
+        self.what, self.first, self.last, self.name = what, first, last, name
+
+    def __str__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        is_one = self.first == self.last
+        rows = f"row {self.first}" if is_one else f"rows {self.first} to {self.last}"
+        return f"{name}{rows}: {self.what}"
+
+    def of(self, name: str) -> RowsError:
+        """Return the same error with the name of a file."""
+        return RowsError(self.what, self.first, self.last, name)
+
+    def after(self, rows: int) -> RowsError:
+        """Return the same error for a block that follows `rows` rows of its file."""
+        return RowsError(self.what, rows + self.first, rows + self.last, self.name)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of the records of a file; it can be sent to a worker with every block.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        The columns.
+    parse : callable
+        The function that parses whole records: `lines`, `delimited`, `json_lines`,
+        `checked_table`.
+    delimiter : str
+        That of a CSV table, in which line ends can be quoted; else empty.
+    """
+
+    schema: pa.Schema
+    parse: Callable[[Layout, Any], Rows]
+    delimiter: str = ""
+
+    def rows(self, records: bytes | pa.Table) -> Rows:
+        """Parse records."""
+        return self.parse(self, records)
+
+
+def text_layout(
+    names: Iterable[str], parse: Callable[[Layout, bytes], Rows], delimiter: str = ""
+) -> Layout:
+    """Return the layout of columns of text."""
+    return Layout(pa.schema([(name, pa.string()) for name in names]), parse, delimiter)
+
+
+# ---- records as rows -------------------------------------------------------------------------
+
+_CSV_LIMIT = threading.Lock()
+
+
+def lines(layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, or of a few fields with blanks between them.
+
+    Comments, which begin with ``#``, and blank lines are dropped. A single column holds whole
+    lines.
+    """
+    found, n = _lines(data), len(layout.schema)
+    if n == 1:
+        return pa.Table.from_arrays([found], schema=layout.schema), {}
+    fields = pc.split_pattern_regex(found, r"\s+")
+    actual = np.asarray(pc.list_value_length(fields))
+    faults = {}
+    if (odd := np.flatnonzero(actual != n)).size:
+        values = fields.to_pylist()
+        for row in odd.tolist():
+            faults[row] = f"{counted(len(values[row]), 'field')} where the first line has {n}"
+            values[row] = (values[row] + [""] * n)[:n]
+        fields = pa.array(values, pa.list_(pa.string()))
+    flat = fields.flatten()
+    columns = [flat.take(np.arange(k, len(flat), n)) for k in range(n)]
+    return pa.Table.from_arrays(columns, schema=layout.schema), faults
+
+
+def lines_of_cells(separator: str, gap: str, layout: Layout, data: bytes) -> Rows:
+    """Parse lines of one grid, whose cells or rows a separator parts; empty cells are blank.
+
+    Cells are joined with a gap between them, which numbers need.
+    """
+    parts = pc.split_pattern(_lines(data, around=" \r"), separator)
+    cells = pc.ascii_trim(parts.flatten(), ' "\t')
+    cells = pc.replace_substring_regex(cells, r"^([0-9]{1,3}|-1)\.0$", r"\1")
+    cells = pc.if_else(pc.is_in(cells, pa.array(["", "nan", "NaN"])), ".", cells)
+    joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
+    return pa.Table.from_arrays([joined], schema=layout.schema), {}
+
+
+def _lines(data: bytes, around: str = "") -> pa.Array:
+    """Return the lines of a text, without comments and blank lines.
+
+    Characters around them are trimmed; by default, white space.
+    """
+    check_text(data)
+    bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
+    whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
+    found = pc.split_pattern(whole, "\n").values
+    if around:
+        found = pc.utf8_trim(found, around)
+    else:
+        found = (pc.ascii_trim_whitespace if data.isascii() else pc.utf8_trim_whitespace)(found)
+    if b"#" in data:
+        found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
+    return found.filter(pc.greater(pc.binary_length(found), 0))
+
+
+def check_text(data: bytes) -> None:
+    """Raise `UnicodeDecodeError` if bytes are not UTF-8; pyarrow would not say which bytes."""
+    if not data.isascii():
+        data.decode()
+
+
+def delimited(layout: Layout, data: bytes) -> Rows:
+    """Parse records of CSV, TSV and similar formats; skip blank lines."""
+    ragged: list[tuple[int, int, str]] = []
+
+    def keep(row: Any) -> str:
+        ragged.append((row.number - 1, row.actual_columns, row.text))
+        return "skip"
+
+    check_text(data)
+    if not data or (data.isspace() and not data.strip(b"\r\n")):
+        return layout.schema.empty_table(), {}
+    if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
+        data = b"\n" + data
+    names = layout.schema.names
+    table = pacsv.read_csv(
+        pa.py_buffer(data),
+        pacsv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+        pacsv.ParseOptions(
+            delimiter=layout.delimiter, newlines_in_values=b'"' in data, invalid_row_handler=keep
+        ),
+        pacsv.ConvertOptions(column_types=layout.schema),
+    ).combine_chunks()
+    return _with_ragged(table, ragged, layout.delimiter) if ragged else (table, {})
+
+
+def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter: str) -> Rows:
+    """Put rows with too few or too many fields back into their places."""
+    n_columns = table.num_columns
+    faults = {
+        place: f"{counted(actual, 'field')} where the header has {n_columns}: {text[:200]!r}"
+        for place, actual, text in ragged
+    }
+    records = []
+    for _, _, text in ragged:
+        fields = first_record([text], delimiter)
+        records.append((fields + [""] * n_columns)[:n_columns])
+    values = zip(*records, strict=True)
+    extra = pa.table([pa.array(v, pa.string()) for v in values], table.column_names)
+    places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
+    regular = iter(range(len(table)))
+    n_rows = len(table) + len(extra)
+    order = [places[k] if k in places else next(regular) for k in range(n_rows)]
+    return pa.concat_tables([table, extra]).combine_chunks().take(order), faults
+
+
+def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
+    """Return the fields of the first record; a field may exceed the 128 KiB limit of `csv`."""
+    with _CSV_LIMIT:  # the limit is global, and other code may rely on its value
+        before = csv.field_size_limit(MOST_RECORD_BYTES)
+        try:
+            return next(csv.reader(lines, delimiter=delimiter), [])
+        finally:
+            csv.field_size_limit(before)
+
+
+def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[int, bool]:
+    """Find the end of the last complete record, or of record `most` from `begin` on if not 0.
+
+    Returns
+    -------
+    end : int
+        The offset of the next record; `begin` if no record is complete.
+    quoted : bool
+        True if a quotation mark is open at the end of the search.
+    """
+    end, quoted = native.record_end(
+        np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
+    )
+    return end, quoted
+
+
+def never_closed(record: bytes) -> InputError:
+    """Return the error for a record whose quotation mark is never closed."""
+    return InputError(f"a quotation mark is never closed in the record {start_of(record)}")
+
+
+def start_of(record: bytes) -> str:
+    """Return the beginning of a record, for messages."""
+    return repr(record[:80].decode(errors="replace"))
+
+
+def checked_table(layout: Layout, table: pa.Table) -> Rows:
+    """Return a table after a check of its text, which Arrow's reader of Parquet does not make."""
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise RowsError(
+            f"the file is damaged, or has text that is not UTF-8 ({first_line(error)}); write it "
+            f"again",
+            1,
+            len(table),
+        ) from error
+    return table, {}
+
+
+# ---- kinds of columns ------------------------------------------------------------------------
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -64,6 +299,18 @@ def nested(kind: pa.DataType) -> tuple[list[int | None], pa.DataType]:
         sizes.append(leaf.list_size if pa.types.is_fixed_size_list(leaf) else None)
         leaf = leaf.value_type
     return sizes, leaf
+
+
+def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
+    """Return a table as a stream of Arrow."""
+    sink = pa.BufferOutputStream()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+# ---- columns as texts ------------------------------------------------------------------------
 
 
 def no_grids(what: str, values: str, name: str | None = None) -> InputError:
@@ -285,7 +532,8 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
 
 
-# ---- texts as numbers ----------------------------------------------------------------------
+# ---- texts as numbers ------------------------------------------------------------------------
+# A column gets the first kind that holds all its values; empty columns get null, and stay text.
 
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.
 Kinds = dict[str, list[pa.DataType]]
@@ -371,286 +619,3 @@ def _holds(values: pa.ChunkedArray, kind: pa.DataType) -> bool:
         if not pc.all(pc.is_finite(numbers)).as_py():
             return False
     return bool(values.equals(numbers.cast(pa.string())))
-
-
-# ---- tables of other libraries --------------------------------------------------------------
-
-CONVERT = "convert it, or leave it out"
-
-
-class DataFrame(Protocol):
-    """A data frame of pandas or polars, or a table of Arrow."""
-
-    @property
-    def columns(self) -> Any:
-        """Its columns, or their names."""
-        ...
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of rows and columns."""
-        ...
-
-
-Frame = TypeVar("Frame", bound=DataFrame)
-
-
-def arrow_table(table: Any) -> pa.Table:
-    """Return a table of another library as an Arrow table, without a copy where possible.
-
-    Parameters
-    ----------
-    table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
-        An index of pandas is left out.
-
-    Raises
-    ------
-    InputError
-        If the argument is not a table, or has a column that Arrow has no type for.
-
-    Examples
-    --------
-    >>> arrow_table(pa.record_batch({"puzzle": ["1.....2..3.....4"]})).num_rows
-    1
-    """
-    is_pandas, kind = _library(table) == "pandas", type(table)
-    is_column = hasattr(kind, "__len__") and not hasattr(kind, "columns")
-    if is_column or not (is_pandas or hasattr(table, "__arrow_c_stream__")):
-        raise InputError(
-            f"a table is one of Arrow, a data frame of pandas or polars, or has "
-            f"__arrow_c_stream__, {wrong_kind(table)}"
-        )
-    try:
-        if is_pandas:
-            made = pa.Table.from_pandas(_for_arrow(table), preserve_index=False)
-        else:
-            made = pa.table(table)
-    except Exception as error:  # libraries raise what they like
-        cells = getattr(table, "iloc", table)
-        for k, name in enumerate(getattr(table, "columns", ())):
-            _series(cells[:, k], f"column {quoted(name)}", name)
-        raise InputError(f"the table: {shortened(first_line(error))}; {CONVERT}") from error
-    for k, (name, column) in enumerate(zip(made.column_names, made.columns, strict=True)):
-        what = f"column {quoted(name)}"
-        if _library(table) == "polars" and str(table.dtypes[k]) == "Object":
-            raise InputError(f"{what} holds objects of Python; {CONVERT}")
-        _checked(column, what)
-    return made
-
-
-def with_columns_of(
-    answered: pa.Table, given: Any, rows: Any = None, changed: Sequence[int] = ()
-) -> Any:
-    """Return an answered table as a table of the library of the given one.
-
-    Parameters
-    ----------
-    answered : pyarrow.Table
-        The columns of `given`, perhaps renamed, then the columns of answers.
-    given : object
-        The argument of `arrow_table`; names of files are answered by `answered` itself.
-    rows : ndarray of int64, optional
-        The rows of `given` that were taken; by default all.
-    changed : sequence of int
-        The places of the columns of `given` that hold other values now.
-
-    Returns
-    -------
-    pandas.DataFrame, polars.DataFrame or pyarrow.Table
-        A data frame of pandas keeps the index (unless rows are changed), the columns, their types
-        and their labels of `given`; integers and booleans among the answers are nullable
-        (``Int64``, ``boolean``), and lists are what they are in `given`: lists, tuples, or arrays
-        of one or two dimensions.
-    """
-    library = _library(given)
-    if library == "polars":
-        return type(given)(answered)
-    if library != "pandas":
-        schema = getattr(given, "schema", None)
-        return answered.replace_schema_metadata(getattr(schema, "metadata", None))
-    pandas: Any = sys.modules[library]
-    given = given if rows is None else given.take(rows)
-    given = given.reset_index(drop=True) if changed else given
-    new = [*changed, *range(given.shape[1], answered.num_columns)]
-    nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
-    answers = answered.select(new).to_pandas(types_mapper=nullable.get)
-    answers = _with_cells_of(given, answers, answered)
-    answers.index = given.index
-    names = zip(given.columns, answered.column_names, strict=False)
-    frame = given.set_axis([c if str(c) == name else name for c, name in names], axis=1)
-    for place in changed:
-        kind, field = given.dtypes.iloc[place], answered.schema.field(place)
-        column = answers.pop(field.name)
-        is_kept = is_text(field.type) and isinstance(kind, pandas.StringDtype | pandas.ArrowDtype)
-        frame.isetitem(place, column.astype(kind) if is_kept else column)
-    return frame.assign(**dict(answers.items()))
-
-
-def _with_cells_of(given: Any, frame: Any, made: pa.Table) -> Any:
-    """Return a data frame of pandas, its lists as cells of the types of a given one.
-
-    Parameters
-    ----------
-    given : pandas.DataFrame
-    frame : pandas.DataFrame
-        Columns of `made`.
-    made : pyarrow.Table
-        The columns of `given`, perhaps renamed, then others.
-    """
-    kinds = made.schema.types[: given.shape[1]]
-    for name in frame.columns:
-        kind = made.schema.field(name).type
-        if is_list(kind) and kind in kinds:
-            frame[name] = _cells(made[name], given.iloc[:, kinds.index(kind)])
-    return frame
-
-
-def _cells(column: pa.ChunkedArray, like: Any) -> Any:
-    """Return a column of lists as cells of the type of those of a series of pandas."""
-    pandas: Any = sys.modules["pandas"]
-    if isinstance(like.dtype, pandas.ArrowDtype):
-        return pandas.Series(pandas.arrays.ArrowExtensionArray(column))
-    cell = next((each for each in like if isinstance(each, list | tuple | np.ndarray)), [])
-    make = partial(_array, cell.dtype) if isinstance(cell, np.ndarray) else type(cell)
-    cells = [None if each is None else make(each) for each in column.to_pylist()]
-    return pandas.Series(cells, dtype=object)
-
-
-def _array(kind: np.dtype[Any], values: list[Any]) -> np.ndarray[Any, Any]:
-    """Return a cell as an array; whole numbers with null among them are floating-point ones."""
-    array = np.array(values, object)
-    has_null = any(value is None for value in array.flat)
-    return array.astype(np.float64 if has_null and kind.kind in "iu" else kind)
-
-
-def _for_arrow(frame: Any) -> Any:
-    """Return a data frame of pandas that Arrow takes.
-
-    Arrays of two dimensions are lists of arrays, and categories that are intervals are texts.
-    """
-    squares: dict[int, Any] = {}
-    for place, kind in enumerate(frame.dtypes):
-        cells = frame.iloc[:, place] if str(kind) == "object" else ()
-        first = next((cell for cell in cells if cell is not None), None)
-        if str(kind) == "category" and "interval" in str(kind.categories.dtype):
-            squares[place] = frame.iloc[:, place].cat.rename_categories(str)
-        if isinstance(first, np.ndarray) and first.ndim == 2:
-            squares[place] = [None if cell is None else list(cell) for cell in cells]
-    if squares:
-        frame = frame.copy(deep=False)
-    for place, lists in squares.items():
-        frame.isetitem(place, lists)
-    return frame
-
-
-def without_views(table: pa.Table) -> pa.Table:
-    """Return a table without views of texts, from which Arrow cannot take rows.
-
-    Examples
-    --------
-    >>> table = pa.table({"id": pa.array(["a"], pa.string_view())})
-    >>> without_views(table)["id"].type
-    DataType(string)
-    """
-    return table.cast(pa.schema([field.with_type(_no_view(field.type)) for field in table.schema]))
-
-
-def _no_view(kind: pa.DataType) -> pa.DataType:
-    types = pa.types
-    if types.is_string_view(kind):
-        return pa.string()
-    if types.is_binary_view(kind):
-        return pa.binary()
-    if types.is_large_list(kind):
-        return pa.large_list(_no_view(kind.value_type))
-    if types.is_struct(kind):
-        return pa.struct([field.with_type(_no_view(field.type)) for field in kind])
-    if types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _no_view(kind.value_type), kind.ordered)
-    return kind
-
-
-def text_column(values: Any) -> pa.ChunkedArray | None:
-    """Return texts as an Arrow column, or None if the values are not texts.
-
-    Parameters
-    ----------
-    values : list of str, Arrow array, or series of pandas or polars
-        Arrays and series may also hold a list of numbers for each grid.
-
-    Examples
-    --------
-    >>> text_column(["1.....2..3.....4", None]).type, text_column([[1, 2], [2, 1]])
-    (DataType(string), None)
-    """
-    if isinstance(values, pa.Array):
-        values = pa.chunked_array([values])
-    if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
-        what = "the array" if isinstance(values, pa.ChunkedArray) else "the series"
-        if (column := _series(values, what)) is None:
-            return None
-        check_holds_texts(column.type, what)
-        return column
-    if not isinstance(values, Sequence | np.ndarray) or getattr(values, "ndim", 1) != 1:
-        return None
-    array = values
-    if isinstance(values, np.ndarray):
-        array = np.array(values, dtype=object)
-        if np.ma.is_masked(values):
-            array[np.ma.getmaskarray(values)] = None
-    if all(isinstance(value, list | tuple) for value in array):
-        are_rows = [value and all(isinstance(row, str) for row in value) for value in array]
-        array = ["\n".join(value) for value in array] if any(are_rows) else array
-    has_text = any(isinstance(value, str) for value in array)
-    if has_text or all(value is None or isinstance(value, float) for value in array):
-        return pa.chunked_array([_texts(array)])
-    return None
-
-
-def _texts(values: Any) -> pa.Array:
-    """Return texts as an Arrow array; None and NaN become null."""
-    try:
-        return pa.array(values, pa.string(), from_pandas=True)
-    except (pa.ArrowException, UnicodeEncodeError) as error:
-        row = next(row for row, value in enumerate(values) if not _is_utf8(value))
-        raise InputError(
-            f"grid {row}: {quoted(values[row])} is not text of UTF-8; give all puzzles as text, or "
-            f"all as digits"
-        ) from error
-
-
-def _is_utf8(value: Any) -> bool:
-    with suppress(pa.ArrowException, UnicodeEncodeError):
-        return len(pa.array([value], pa.string(), from_pandas=True)) == 1
-    return False
-
-
-def _series(values: Any, what: str, name: str | None = None) -> pa.ChunkedArray | None:
-    """Return a series as an Arrow column; None for values of several dimensions."""
-    if getattr(values, "ndim", 1) != 1:
-        return None
-    try:
-        if hasattr(values, "__arrow_c_stream__"):
-            column = pa.chunked_array(values)
-        else:
-            column = pa.chunked_array([pa.Array.from_pandas(values)])
-    except Exception as error:  # libraries raise what they like
-        if isinstance(error, OverflowError) or str(values.dtype).endswith("Int128"):
-            raise no_grids(what, "integers of more than 64 bits", name) from error
-        raise InputError(f"{what}: {shortened(first_line(error))}; {CONVERT}") from error
-    return _checked(column, what)
-
-
-def _checked(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
-    """Return a column unchanged; raise if it is damaged or its type does not fit a table."""
-    try:
-        column.validate(full=True)
-        pa.schema([("", storage_of(column.type))]).empty_table()
-    except pa.ArrowException as error:
-        raise InputError(f"{what}: {shortened(first_line(error))}; {CONVERT}") from error
-    return column
-
-
-def _library(value: Any) -> str:
-    """Return the name of the library of a value."""
-    return type(value).__module__.partition(".")[0]

@@ -47,16 +47,19 @@ from batchsolve.problems.survey import (
     shown,
 )
 from batchsolve.settings import FileSettings
-from batchsolve.tables.blocks import BlockSize, delimited, lines
 from batchsolve.tables.columns import (
     as_text,
+    delimited,
     in_one_line,
     is_list,
     is_text,
+    lines,
     nested,
     number_kinds,
     pencil_marks,
 )
+from batchsolve.tables.detection import open_all
+from batchsolve.tables.frames import are_cells
 from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
@@ -69,7 +72,7 @@ from batchsolve.tables.rule_columns import (
     SUMS,
     RuleColumns,
 )
-from batchsolve.tables.sources import Source, Tables
+from batchsolve.tables.sources import BlockSize, Source, Tables
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -140,7 +143,7 @@ class Corpus(Tables):
         how = how or FileSettings()
         check_blanks(how.blank)
         given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
-        super().__init__(inputs, how.filename, size)
+        super().__init__(open_all(inputs), how.filename, size)
         self._blank, self._filename = how.blank, how.filename
         self._check_named(how.column, how.solution_column)
         self._rule_columns = self._columns_of_rules(how.rule_columns)
@@ -563,18 +566,6 @@ class Corpus(Tables):
             return f"it is empty, without a value in the first {counted(len(values), 'row')}"
         text = str(next(value for value in values if value.is_valid).as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
-
-
-def are_cells(schema: pa.Schema) -> bool:
-    """Return True if columns of integers may be the cells of a grid: 16, 36, 64, 81, ….
-
-    Examples
-    --------
-    >>> are_cells(pa.schema([(str(k), pa.int64()) for k in range(81)]))
-    True
-    """
-    n = round(len(schema) ** 0.5)
-    return n > 3 and n * n == len(schema) and all(map(pa.types.is_integer, schema.types))
 
 
 def _most_common(values: Iterable[T]) -> T | None:

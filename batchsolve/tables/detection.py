@@ -1,7 +1,8 @@
-"""Detection of the form of a file by its beginning, and reading of files that are read as a whole.
+"""Opening of files: detection of the form by the beginning, and reading of files as a whole.
 
-These are arrays of NumPy, files of Arrow, JSON arrays, JSON documents and drawings, which cannot be
-cut into blocks before they are parsed. All other files are read block by block.
+Arrays of NumPy, files of Arrow, JSON arrays, JSON documents and drawings cannot be cut into blocks
+before they are parsed. All other files are read block by block: CSV, TSV, Parquet, JSON lines and
+plain text; text formats can be compressed.
 """
 
 from __future__ import annotations
@@ -9,27 +10,78 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
-from collections.abc import Callable
+import select
+import sys
+import threading
+import time
+import zipfile
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from math import isqrt
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, prefixed, quoted, repeated
+from batchsolve.errors import (
+    InputError,
+    kind_of,
+    named_errors,
+    not_text,
+    prefixed,
+    quoted,
+    repeated,
+)
 from batchsolve.formats import grid_texts
+from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.other_programs import is_grid_document, read_grid_document
-from batchsolve.formats.whole_files import loads
+from batchsolve.formats.whole_files import compression_of, loads
 from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
-from batchsolve.tables import blocks
-from batchsolve.tables.places import suffix_of
+from batchsolve.settings import each_of, path_of
+from batchsolve.tables.columns import (
+    BOM,
+    JSON_TEXT,
+    MOST_RECORD_BYTES,
+    Layout,
+    Rows,
+    RowsError,
+    delimited,
+    first_record,
+    lines,
+    lines_of_cells,
+    never_closed,
+    record_end,
+    text_layout,
+)
+from batchsolve.tables.frames import arrow_table, without_views
+from batchsolve.tables.places import (
+    check_announced,
+    facts_of,
+    files_of,
+    is_address,
+    name_of,
+    suffix_of,
+)
+from batchsolve.tables.sources import (
+    SKIP_BYTES,
+    ParquetSource,
+    Source,
+    Stream,
+    TableSource,
+    TextSource,
+    open_file,
+)
 
 DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn in it
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
@@ -40,6 +92,10 @@ _GAP = re.compile(r"\n\s*\n")
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
+_FIRST_BYTES = 4096  # that tell the kind of a file
+OPENED_AT_ONCE = 8
+# a complete line, but not a comment, and not JSON, whose types need more lines
+_TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
 
 
 def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
@@ -70,10 +126,10 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
     first = _GAP.split(first_lines.strip(), 1)[0]
     if drawing_of(first) and not drawing_of(first.split()[0]):  # of grids that overlap
-        drawings = _GAP.split(content().removeprefix(blocks.BOM).decode().strip())
+        drawings = _GAP.split(content().removeprefix(BOM).decode().strip())
         return pa.table({"puzzle": ["".join(each.split()) for each in drawings]})
     if form := grid_texts.form_of_drawing(first_lines):
-        return _drawn_table(content().removeprefix(blocks.BOM).decode(), form)
+        return _drawn_table(content().removeprefix(BOM).decode(), form)
     return None
 
 
@@ -187,7 +243,7 @@ def _drawn_table(text: str, form: grid_texts.DrawnForm) -> pa.Table:
 # ---- text -----------------------------------------------------------------------------------
 
 
-def text_layout_of(path: str, head: bytes) -> tuple[blocks.Layout, int]:
+def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
     is_table = suffix in (".csv", ".tsv", ".tab")
@@ -204,10 +260,10 @@ def text_layout_of(path: str, head: bytes) -> tuple[blocks.Layout, int]:
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
         has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
         header = head.index(first.encode()) + len(first) if has_header else 0
-        parse = partial(blocks.lines_of_cells, mark, " " * are_numbers)
-        return blocks.text_layout(("puzzle",), parse), header
+        parse = partial(lines_of_cells, mark, " " * are_numbers)
+        return text_layout(("puzzle",), parse), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
-        return blocks.text_layout(("puzzle",), blocks.lines), 0
+        return text_layout(("puzzle",), lines), 0
     if is_table or _looks_like_header(first) or _has_grid(first):
         before = _comments(head, first) if first else 0
         head = head[before:]
@@ -215,8 +271,8 @@ def text_layout_of(path: str, head: bytes) -> tuple[blocks.Layout, int]:
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
-        return blocks.text_layout(columns, blocks.delimited, delimiter), before + header
-    return blocks.text_layout(_line_columns(first.partition(" #")[0].split()), blocks.lines), 0
+        return text_layout(columns, delimited, delimiter), before + header
+    return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
 
 
 def _comments(head: bytes, first: str) -> int:
@@ -280,11 +336,11 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
-    end, is_open = blocks.record_end(head, begin, delimiter, most=1)
+    end, is_open = record_end(head, begin, delimiter, most=1)
     if end == begin:
         if is_open:
-            raise blocks.never_closed(head[begin:])
-        if len(head) >= HEAD_BYTES - len(blocks.BOM):
+            raise never_closed(head[begin:])
+        if len(head) >= HEAD_BYTES - len(BOM):
             raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
@@ -301,7 +357,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
 
 def _fields(header: str, delimiter: str) -> list[str]:
     try:
-        return blocks.first_record(io.StringIO(header), delimiter)
+        return first_record(io.StringIO(header), delimiter)
     except csv.Error as error:
         raise InputError(
             f"the header cannot be read, because it holds a carriage return that ends no line: "
@@ -312,7 +368,7 @@ def _fields(header: str, delimiter: str) -> list[str]:
 # ---- JSON lines -----------------------------------------------------------------------------
 
 
-def json_layout(data: bytes) -> blocks.Layout:
+def json_layout(data: bytes) -> Layout:
     """Choose columns and types from the first lines of a file of JSON objects.
 
     Values that Arrow has no type for become JSON text in marked columns.
@@ -321,17 +377,17 @@ def json_layout(data: bytes) -> blocks.Layout:
     if not any(records):
         why = next(iter(faults.values()), "objects without fields")
         raise InputError(f"{why}; write each object on one line, or all in one array")
-    return blocks.Layout(_json_schema(records), json_lines)
+    return Layout(_json_schema(records), json_lines)
 
 
-def json_lines(layout: blocks.Layout, data: bytes) -> blocks.Rows:
+def json_lines(layout: Layout, data: bytes) -> Rows:
     """Parse JSON objects, one per line, all with the same fields."""
     records, faults = _objects(data.decode())
     known = set(layout.schema.names)
     for number, record in enumerate(records, 1):
         if extra := record.keys() - known:
             why = f"the field {quoted(min(extra))} is new; give all objects the same fields"
-            raise blocks.RowsError(why, number, number)
+            raise RowsError(why, number, number)
     return _of_records(records, layout.schema), faults
 
 
@@ -370,7 +426,7 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             kind = None
         if kind is None or pa.types.is_struct(kind):
-            fields.append(pa.field(key, pa.string(), metadata=blocks.JSON_TEXT))
+            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
         else:
             fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
@@ -378,7 +434,7 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
 
 def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
     values = [record.get(field.name) for record in records]
-    if field.metadata == blocks.JSON_TEXT:
+    if field.metadata == JSON_TEXT:
         texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
         return pa.array(texts, pa.string())
     try:
@@ -387,9 +443,209 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
             column.cast(pa.null())  # a number is not text
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        raise blocks.RowsError(
+        raise RowsError(
             f"the field {quoted(field.name)} has values of another type than in the first rows "
             f"({field.type}); give it one type",
             1,
             len(records),
         ) from None
+
+
+# ---- opening ---------------------------------------------------------------------------------
+
+
+def open_source(path: str) -> Source:
+    """Detect the format of a file, and return its source.
+
+    Parameters
+    ----------
+    path : str
+        A file, its address, or ``-`` for standard input, which can be read once. Or the text of
+        a grid, if no file has this name.
+
+    Raises
+    ------
+    InputError
+        If the file does not exist, cannot be read, is empty or has no usable header.
+    """
+    if path != "-" and not is_address(path) and not os.path.exists(path) and is_grid(path):
+        return TableSource(pa.table({"puzzle": [path]}), "the grid")
+    with named_errors(name_of(path)), ExitStack() as opened:
+        if path == "-":
+            file, ahead = _standard_input()
+            stream = Stream(file, has_more=partial(_arrives, file), ahead=ahead)
+        else:
+            file = opened.enter_context(open_file(path))
+            stream = Stream(file)
+        head = _head_of(stream)
+        text = head.removeprefix(BOM)
+        if not text or text.isspace():
+            raise InputError("is empty; expected puzzles, one a line, or a table with a header")
+        if head.startswith(b"PAR1") and path != "-" and not isinstance(file, zipfile.ZipExtFile):
+            return ParquetSource.of(path)
+        if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
+            return source_of(path, head + file.read())
+        table = read_document(suffix_of(path), text, lambda: head + file.read())
+        if table is not None:
+            return TableSource(table, path)
+        if kind_of(head) and not _is_text(head):
+            raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
+        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
+        length = None if path == "-" or is_packed else facts_of(path).size
+        if length is not None:
+            check_announced(path, length)
+        head = _with_first_line(head, stream)
+        first = len(head) - len(head.removeprefix(BOM))
+        layout, header = text_layout_of(path, head[first:])
+        return TextSource(path, layout, length, first + header, stream if path == "-" else None)
+
+
+def source_of(path: str, data: bytes) -> Source:
+    """Return the source of the content of a file, as `open_source` that of the file.
+
+    Lines may end in a carriage return alone.
+    """
+    if data.startswith(b"PAR1"):
+        return TableSource(pq.read_table(pa.BufferReader(data)), path)
+    text = data.removeprefix(BOM)
+    if b"\n" not in text:
+        text = text.replace(b"\r", b"\n")
+    table = read_document(suffix_of(path), text, lambda: text)
+    if table is None:
+        layout, header = text_layout_of(path, text)
+        table, faults = layout.rows(text[header:])
+        if faults:
+            raise InputError(next(iter(faults.values())))
+    return TableSource(table, path)
+
+
+def _standard_input() -> tuple[Any, bytes]:
+    """Return standard input, decompressed if its first bytes say so, and what was read of it."""
+    buffered: Any = sys.stdin.buffer
+    ahead = buffered.peek(4)
+    if compression := compression_of(ahead[:4]):
+        return pa.CompressedInputStream(pa.PythonFile(buffered, "r"), compression), b""
+    return buffered.raw, buffered.read(len(ahead))
+
+
+def _arrives(file: Any, deadline: float) -> bool:
+    """Wait until a time for more bytes of a file or its end; return False if neither arrives."""
+    try:
+        seconds = max(0.0, deadline - time.monotonic())
+        return bool(select.select([file], [], [], seconds)[0])
+    except (OSError, ValueError, TypeError):  # it does not support that, so reading will wait
+        return True
+
+
+def _head_of(stream: Stream) -> bytes:
+    """Return the beginning: all that arrives soon, and at least a line that tells the format."""
+    while True:
+        end = stream.end_by(HEAD_BYTES)
+        head = stream.look(0, end)
+        if end == HEAD_BYTES or stream.has_ended:
+            return head
+        if _TELLING.match(head.removeprefix(BOM)):
+            return head
+
+
+def _with_first_line(head: bytes, stream: Stream) -> bytes:
+    """Return the beginning of a file, or more of it if its first line is longer.
+
+    Raises
+    ------
+    InputError
+        If that line has more than `MOST_RECORD_BYTES`.
+    """
+    while not (stream.has_ended or any(end in head.lstrip() for end in (b"\n", b"\r"))):
+        if len(head) > MOST_RECORD_BYTES:
+            raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
+        head = stream.look(0, stream.end_by(len(head) + SKIP_BYTES))
+    return head
+
+
+def _is_text(head: bytes) -> bool:
+    """Return True if the first bytes of a file are UTF-8 text without zero bytes."""
+    try:
+        return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
+    except UnicodeDecodeError as error:
+        return error.start >= _FIRST_BYTES - 3  # a character is cut
+
+
+def open_all(inputs: Sequence[str | Source]) -> list[Source]:
+    """Open tables.
+
+    Parameters
+    ----------
+    inputs : sequence of str or Source
+        Paths, and tables that are already open.
+
+    Returns
+    -------
+    list of Source
+
+    Raises
+    ------
+    InputError
+        If tables cannot be opened; the error is that of the first one.
+
+    Notes
+    -----
+    Ctrl-C ends the wait at any moment. An executor would not do: within the code of a `Future`,
+    Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
+    thread.
+    """
+    if len(inputs) == 1:
+        return [_source(inputs[0])]
+    waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
+    opened: list[SimpleQueue[Source | Exception]] = [SimpleQueue() for _ in inputs]
+
+    def open_some() -> None:
+        for k, one in waiting:
+            try:
+                opened[k].put(_source(one))
+            except Exception as error:
+                opened[k].put(error)
+
+    sources = []
+    try:
+        for _ in range(min(OPENED_AT_ONCE, len(inputs))):
+            threading.Thread(target=open_some, daemon=True).start()
+        for each in opened:
+            source = each.get()
+            if isinstance(source, Exception):
+                raise source
+            sources.append(source)
+    finally:
+        deque(waiting, maxlen=0)  # after an error, no other table is opened
+    return sources
+
+
+def _source(one: str | Source) -> Source:
+    return open_source(one) if isinstance(one, str) else one
+
+
+def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[str | TableSource]:
+    """Return the files that names stand for, and the sources of tables.
+
+    Parameters
+    ----------
+    what : str
+        The name of the argument, for messages.
+    inputs : table, str or path, or an iterable of them
+    name : str
+        The name of a table; those of several tables are numbered.
+
+    Examples
+    --------
+    >>> some = files_and_tables("the input", ["a.csv", pa.table({"puzzle": []})], "against")
+    >>> some[0], some[1].path
+    ('a.csv', 'against[1]')
+    """
+    found: list[str | TableSource] = []
+    for k, one in enumerate(each_of(inputs)):
+        if isinstance(one, str | bytes | os.PathLike):
+            found += files_of([path_of(what, one)])
+        else:
+            which = name if one is inputs else f"{name}[{k}]"
+            found.append(TableSource(without_views(arrow_table(one)), which))
+    return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from math import sqrt
@@ -22,8 +22,8 @@ from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
-from batchsolve.search.answers import STATUS_NAMES, Answers, Status
-from batchsolve.settings import PROVES_UNIQUENESS, number_of
+from batchsolve.search.rows import STATUS_NAMES, Answers, Status
+from batchsolve.settings import PROVES_UNIQUENESS, columns_of, number_of
 from batchsolve.tables.answers import Found, solved_among
 from batchsolve.tables.columns import as_text, have_text, in_one_line, values_as_text
 from batchsolve.tables.reader import Batch, Grids
@@ -328,6 +328,36 @@ def ranges(bins: tuple[float, ...]) -> list[str]:
     names = [str(bound).removesuffix(".0") for bound in bins]  # with all digits: names differ
     between = [f"{a} to below {b}" for a, b in pairwise(names)]
     return [f"below {names[0]}", *between, f"{names[-1]} and above"]
+
+
+def shown_key(name: str | tuple[str, ...]) -> str:
+    """Return the name of a stratum as one text."""
+    return ", ".join(columns_of(name))
+
+
+def in_order(strata: Iterable[Key], ranks: Sequence[Sequence[str]]) -> list[Key]:
+    """Return the names of strata in the order of ranks, or else of numbers and names.
+
+    Those without a value come last.
+
+    Examples
+    --------
+    >>> in_order([("10",), ("9",), ("(none)",)], [[]])
+    [('9',), ('10',), ('(none)',)]
+    """
+
+    def place(key: Key) -> list[tuple[Any, ...]]:
+        return [_place(name, known) for name, known in zip(key, ranks, strict=True)]
+
+    return sorted(strata, key=place)
+
+
+def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
+    rank = ranks.index(name) if name in ranks else len(ranks)
+    try:
+        return name == NO_VALUE, rank, False, float(name), name
+    except ValueError:
+        return name == NO_VALUE, rank, True, 0.0, name
 
 
 def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:

@@ -15,7 +15,6 @@ import secrets
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -395,60 +394,58 @@ UNFINISHED = ".unfinished-"  # prefix of the names of incomplete files
 _OBJECT_STORES = ("s3", "gcs", "abfs")  # objects in them appear when they are complete
 
 
-@dataclass(frozen=True)
-class Folder:
-    """A folder at a path or address, or a prefix of an object store; can be sent to workers."""
+def make_folder(folder: str) -> None:
+    """Create a folder, if it does not exist: a path, an address, or a prefix of an object store."""
+    system, path = file_system(folder)
+    if system.type_name not in _OBJECT_STORES:
+        with disk_errors(folder):
+            system.create_dir(path, recursive=True)
 
-    path: str
 
-    def make(self) -> None:
-        """Create the folder if it does not exist."""
-        system, path = file_system(self.path)
-        if system.type_name not in _OBJECT_STORES:
-            with disk_errors(self.path):
-                system.create_dir(path, recursive=True)
+def files_in(folder: str) -> list[str]:
+    """Return the names in a folder; none if it does not exist."""
+    system, path = file_system(folder)
+    with disk_errors(folder):
+        if (local := local_path(folder)) is not None:  # names there may not be UTF-8
+            return os.listdir(local) if os.path.isdir(local) else []
+        selected = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
+        return [info.base_name for info in system.get_file_info(selected)]
 
-    def names(self) -> list[str]:
-        """Return the names in the folder; none if it does not exist."""
-        system, path = file_system(self.path)
-        with disk_errors(self.path):
-            if (local := local_path(self.path)) is not None:  # names there may not be UTF-8
-                return os.listdir(local) if os.path.isdir(local) else []
-            selected = fs.FileSelector(path.rstrip("/"), allow_not_found=True)
-            return [info.base_name for info in system.get_file_info(selected)]
 
-    def put(self, name: str, data: pa.Buffer) -> None:
-        """Write a file; replace an existing one of the same name."""
-        whole = child(self.path, name)
-        system, path = file_system(whole)
-        is_store = system.type_name in _OBJECT_STORES
-        beside = child(self.path, f"{UNFINISHED}{secrets.token_hex(8)}")
-        hidden = path if is_store else file_system(beside)[1]
-        with disk_errors(whole):
-            try:
-                with system.open_output_stream(hidden, compression=None) as stream:
-                    stream.write(data)
-                if local_path(whole) is not None:
-                    make_durable(hidden)
-                if not is_store:
-                    system.move(hidden, path)
-            except BaseException:
-                if not is_store:
-                    with suppress(OSError):
-                        system.delete_file(hidden)
-                raise
+def put_file(folder: str, name: str, data: pa.Buffer) -> None:
+    """Write a file in a folder; replace an existing one of the same name."""
+    whole = child(folder, name)
+    system, path = file_system(whole)
+    is_store = system.type_name in _OBJECT_STORES
+    beside = child(folder, f"{UNFINISHED}{secrets.token_hex(8)}")
+    hidden = path if is_store else file_system(beside)[1]
+    with disk_errors(whole):
+        try:
+            with system.open_output_stream(hidden, compression=None) as stream:
+                stream.write(data)
+            if local_path(whole) is not None:
+                make_durable(hidden)
+            if not is_store:
+                system.move(hidden, path)
+        except BaseException:
+            if not is_store:
+                with suppress(OSError):
+                    system.delete_file(hidden)
+            raise
 
-    def remove(self, name: str) -> None:
-        """Remove a file."""
-        system, path = file_system(child(self.path, name))
-        with disk_errors(self.path):
-            system.delete_file(path)
 
-    def sync(self) -> None:
-        """Make the names in the folder durable; those at an address are."""
-        if (local := local_path(self.path)) is not None:
-            with disk_errors(self.path):
-                make_durable(local)
+def remove_file(folder: str, name: str) -> None:
+    """Remove a file from a folder."""
+    system, path = file_system(child(folder, name))
+    with disk_errors(folder):
+        system.delete_file(path)
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder durable; those at an address are."""
+    if (local := local_path(folder)) is not None:
+        with disk_errors(folder):
+            make_durable(local)
 
 
 def make_durable(path: str) -> None:

@@ -35,8 +35,7 @@ from batchsolve.problems.notation import (
 from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Variants, drawing_of
 from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
-from batchsolve.search.answers import Answers, Status
-from batchsolve.tables.blocks import Block
+from batchsolve.search.rows import Answers, Status
 from batchsolve.tables.columns import (
     as_json,
     as_text,
@@ -55,7 +54,7 @@ from batchsolve.tables.rule_columns import (
     Part,
     RuleColumns,
 )
-from batchsolve.tables.sources import FILENAME
+from batchsolve.tables.sources import FILENAME, Block
 
 BOX = "box"
 """The name of the column of boxes."""
@@ -292,6 +291,11 @@ class Batch:
 
     def __len__(self) -> int:
         return sum([len(grids.rows) for grids in self.grids])
+
+    @property
+    def has_given(self) -> bool:
+        """True if a column has given solutions."""
+        return self.grids[0].given.shape[1] > 0
 
     def groups(self) -> list[Group]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""

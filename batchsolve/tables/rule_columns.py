@@ -80,8 +80,6 @@ class RuleColumns:
             return self.fixed.n_digits
         if self.box is not None:
             return self.box[0] * self.box[1]
-        if self.drawing is not None:
-            return 9
         return None if self.regions is None else n_regions(self.regions)
 
     @property

@@ -1,141 +1,431 @@
-"""Sources of rows: files, which are cut into blocks, and tables; and several of them as one stream.
+"""Sources of rows, which are files and tables, and the blocks that they are cut into.
 
-The formats are CSV, TSV, Parquet, JSON lines and plain text; text formats can be compressed.
+A block is the input of one task of a worker: about a megabyte of records, cut where a record ends,
+and their layout. `Tables` are several sources as one stream of rows.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import select
 import sys
-import threading
 import time
-import zipfile
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import accumulate, chain
-from queue import SimpleQueue
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    kind_of,
-    listed,
-    named_errors,
-    not_text,
-    quoted,
-    repeated,
-    shortened,
-)
-from batchsolve.formats.drawings import is_grid
-from batchsolve.formats.whole_files import compression_of, content_of, opened, unpacked
-from batchsolve.settings import each_of, path_of
-from batchsolve.tables import detection
-from batchsolve.tables.blocks import (
-    BOM,
+from batchsolve.errors import InputError, listed, named_errors, quoted, repeated, shortened
+from batchsolve.formats.whole_files import content_of, opened, unpacked
+from batchsolve.tables.columns import (
     MOST_RECORD_BYTES,
-    TASKS,
-    Block,
-    BlockSize,
-    Boundary,
     Layout,
-    PlainFile,
-    Span,
-    Stream,
+    Rows,
+    arrow_stream,
     checked_table,
-    cut,
+    never_closed,
+    record_end,
+    start_of,
 )
-from batchsolve.tables.columns import arrow_table, without_views
-from batchsolve.tables.places import (
-    check_announced,
-    exists,
-    facts_of,
-    files_of,
-    is_address,
-    name_of,
-    open_to_read,
-    suffix_of,
-)
+from batchsolve.tables.places import Facts, exists, facts_of, is_address, name_of, open_to_read
 
 FILENAME = pa.field("filename", pa.string())
-_FIRST_BYTES = 4096  # that tell the kind of a file
+GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block
+LAST_BYTES = 500_000  # in two blocks or more of the end of a file, so that workers end together
+LINE_BYTES = 4096  # the tail of a block that is searched first for its last line
 SKIP_BYTES = 1 << 20
-OPENED_AT_ONCE = 8
 BLOCKS_AT_LEAST = 32  # of a table, so that workers share it, unless the blocks would be small
-# a complete line, but not a comment, and not JSON, whose types need more lines
-_TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
 
 
-def open_source(path: str) -> Source:
-    """Detect the format of a file, and return its source.
+@dataclass(frozen=True)
+class BlockSize:
+    """The size of blocks.
+
+    Attributes
+    ----------
+    first, most : int
+        Bytes of the first block of a file, and the upper bound; sizes double up to it.
+    rows : int
+        Upper bound of the rows of a block of a table.
+    may_vary : bool
+        Allow smaller blocks at the end of a file, and if the input arrives slowly.
+    """
+
+    first: int
+    most: int
+    rows: int
+    may_vary: bool = False
+
+    def divided_by(self, n: int) -> BlockSize:
+        """Return the size of blocks that are n times smaller, because their rows take longer.
+
+        Examples
+        --------
+        >>> BlockSize(64, 1024, 8).divided_by(16)
+        BlockSize(first=4, most=64, rows=1, may_vary=False)
+        """
+        first, most, rows = (max(1, each // n) for each in (self.first, self.most, self.rows))
+        return replace(self, first=first, most=most, rows=rows)
+
+
+# about 10 ms of reading and writing, and as much of search; small files are shared, too
+TASKS = BlockSize(64 << 10, 7 << 18, 24_576, may_vary=True)
+# for blocks that become files; blocks are the same wherever the cutting begins
+PARTS = BlockSize(8 << 20, 8 << 20, 131_072)
+
+
+class Boundary(NamedTuple):
+    """A point between two records of an input, at the end of a block.
+
+    Attributes
+    ----------
+    source : int
+        The number of the file, counted from 0.
+    offset : int
+        Decompressed bytes of the file before the point; rows for Parquet.
+    """
+
+    source: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of a file that the worker reads itself.
+
+    Attributes
+    ----------
+    path : str
+        An address, or an absolute path, because workers may run in another directory.
+    facts : Facts
+        The facts about the file when it was cut.
+    begin, end : int
+        The offsets of the bytes in the file; of a Parquet file, numbers of row groups.
+    of_row_groups : bool
+    """
+
+    path: str
+    facts: Facts
+    begin: int
+    end: int
+    of_row_groups: bool = False
+
+    def read(self) -> bytes | pa.Table:
+        """Read the part.
+
+        Raises
+        ------
+        InputError
+            If the file was changed or replaced.
+        """
+        with open_to_read(self.path) as file:
+            if facts_of(self.path, file) != self.facts:
+                raise changed()
+            if self.of_row_groups:
+                groups = list(range(self.begin, self.end))
+                with pq.ParquetFile(file) as parquet:
+                    return parquet.read_row_groups(groups, use_threads=False).combine_chunks()
+            return _between(file, self.begin, self.end)
+
+
+def _between(file: Any, begin: int, stop: int) -> bytes:
+    """Return the bytes of an open file between two offsets; raise `InputError` if some lack."""
+    file.seek(begin)
+    data: bytes = file.read(stop - begin)
+    if len(data) < stop - begin:
+        raise changed()
+    return data
+
+
+def changed() -> InputError:
+    """Return the error for a file that was changed after it was cut into blocks."""
+    return InputError("was changed while it was read; leave a file alone until the run has ended")
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some consecutive records of one file, not parsed yet.
+
+    Attributes
+    ----------
+    data : Span, Files, bytes or pyarrow.Table
+        The records without a header; rows of a table for Parquet and for whole files.
+    layout : Layout
+        The layout of the records.
+    name : str
+        The name of the file in messages.
+    end : Boundary
+        The position after the block, where the next block begins.
+    number : int
+        The number of the block in the output.
+    """
+
+    data: Span | Files | bytes | pa.Table
+    layout: Layout
+    name: str
+    end: Boundary
+    number: int = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields to pickle: pyarrow pickles a slice with the whole table, so copy it."""
+        fields = dict(self.__dict__)
+        if isinstance(self.data, pa.Table):
+            fields["data"] = _copied(self.data)
+        return fields
+
+    @property
+    def source(self) -> int:
+        """The number of the file that the block is from, counted from 0."""
+        return self.end.source
+
+    def rows(self) -> Rows:
+        """Parse the block.
+
+        Raises
+        ------
+        InputError
+            If the block cannot be read; a `RowsError` if certain rows are the cause.
+        """
+        records = self.records()
+        # pyarrow 26 takes wrong values of such lists from a slice, without an error
+        if isinstance(records, pa.Table) and any(map(_is_doubly_fixed, records.schema.types)):
+            records = _copied(records)
+        with named_errors(self.name):
+            return self.layout.rows(records)
+
+    def n_rows(self) -> int:
+        """Return the number of rows; lines of a table without quoted values are only counted."""
+        records = self.records()
+        if isinstance(records, pa.Table):
+            return len(records)
+        is_plain = self.layout.delimiter and not records.startswith(b"\n")
+        if not is_plain or any(odd in records for odd in (b'"', b"\r", b"\n\n")):
+            return len(replace(self, data=records).rows()[0])
+        return records.count(b"\n") + (not records.endswith(b"\n"))
+
+    def carried(self) -> Block:
+        """Return the block with its records, for workers that do not see this machine's files."""
+        is_seen = isinstance(self.data, Span) and is_address(self.data.path)
+        return self if is_seen else self.loaded()
+
+    def loaded(self) -> Block:
+        """Return the block with its unparsed records; raises `InputError` if they lack."""
+        return replace(self, data=self.records())
+
+    def records(self) -> bytes | pa.Table:
+        """Return the unparsed records; raises `InputError` if they cannot be read."""
+        with named_errors(self.name):
+            return self.data if isinstance(self.data, bytes | pa.Table) else self.data.read()
+
+    def parts(self, most_rows: int) -> Iterator[Block]:
+        """Cut the block into smaller ones of at most `most_rows` records."""
+        data = self.records()
+        begin, n = 0, len(data)
+        first = self.end.offset - n
+        while begin < n:
+            if isinstance(data, pa.Table):
+                end = min(begin + most_rows, n)
+                part = data.slice(begin, end - begin)
+            else:
+                end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
+                end = end if end > begin else n  # the last line may lack a line end
+                part = data[begin:end]
+            yield replace(self, data=part, end=Boundary(self.source, first + end))
+            begin = end
+
+
+def _copied(rows: pa.Table) -> pa.Table:
+    """Return a slice of a table as a table of its own."""
+    return pa.ipc.open_stream(arrow_stream(rows)).read_all()
+
+
+def _is_doubly_fixed(kind: pa.DataType) -> bool:
+    """Return True for fixed-size lists of fixed-size lists, also within other types."""
+    is_fixed = pa.types.is_fixed_size_list
+    inner = [kind.field(k).type for k in range(kind.num_fields)]
+    return any((is_fixed(kind) and is_fixed(each)) or _is_doubly_fixed(each) for each in inner)
+
+
+# ---- cutting ---------------------------------------------------------------------------------
+
+
+class PlainFile:
+    """A file that workers can read themselves.
 
     Parameters
     ----------
     path : str
-        A file, its address, or ``-`` for standard input, which can be read once. Or the text of
-        a grid, if no file has this name.
+        Its path or address.
+    file : binary file
+        The open file.
+
+    Attributes
+    ----------
+    size : int
+        Number of bytes.
+    """
+
+    has_ended = True
+
+    def __init__(self, path: str, file: Any) -> None:
+        self._path, self._file = path if is_address(path) else os.path.realpath(path), file
+        self._facts = facts_of(path, file)
+        self.size = self._facts.size
+
+    @property
+    def is_found(self) -> bool:
+        """True if workers find the file at its path; false if it was deleted or replaced."""
+        try:
+            return facts_of(self._path).place == self._facts.place
+        except OSError:
+            return False
+
+    def end_by(self, stop: int) -> int:
+        """Return `stop`, or the end of the bytes that have arrived if it comes first."""
+        return min(stop, self.size)
+
+    def look(self, begin: int, stop: int) -> bytes:
+        """Return the bytes between two offsets; none of them may be taken yet."""
+        return _between(self._file, begin, stop)
+
+    def take(self, begin: int, end: int, of_row_groups: bool = False) -> Span:
+        """Return the data of a block; the bytes before its end are not needed again."""
+        return Span(self._path, self._facts, begin, end, of_row_groups)
+
+
+class Stream:
+    """Bytes that can be read once.
+
+    Parameters
+    ----------
+    stream : binary file
+        A call of its `read` may return fewer bytes than asked for.
+    begin : int
+        Its current offset.
+    has_more : callable, optional
+        Called with a time of `time.monotonic`: waits until then for more bytes, and returns False
+        if none have arrived; then the block ends. By default the stream waits for full blocks.
+    ahead : bytes
+        Bytes that were read already.
+
+    Attributes
+    ----------
+    has_ended : bool
+        True if no bytes follow those that `end_by` has found.
+    fills_blocks : bool
+        True to wait for full blocks in any case.
+    """
+
+    size = sys.maxsize  # unknown
+
+    def __init__(
+        self,
+        stream: Any,
+        begin: int = 0,
+        has_more: Callable[[float], bool] = lambda deadline: True,
+        ahead: bytes = b"",
+    ) -> None:
+        self._stream, self._begin, self._has_more = stream, begin, has_more
+        self._read = ahead  # from `begin` on
+        self.has_ended = self.fills_blocks = False
+
+    def waits(self) -> bool:
+        """Return True if the next line has not arrived yet."""
+        return not (self.has_ended or b"\n" in self._read or self._has_more(0))
+
+    def end_by(self, stop: int) -> int:
+        """See `PlainFile`."""
+        parts, end = [self._read], self._begin + len(self._read)
+        soon = time.monotonic() + GATHER_SECONDS
+        deadline = soon if b"\n" in self._read else None  # else set when the first bytes arrive
+        while end < stop and not self.has_ended:
+            if deadline and not self.fills_blocks and not self._has_more(deadline):
+                break
+            data = self._stream.read(stop - end)
+            self.has_ended = not data
+            parts.append(data)
+            end += len(data)
+            deadline = deadline or time.monotonic() + GATHER_SECONDS
+        self._read = b"".join(parts)
+        return min(end, stop)
+
+    def look(self, begin: int, stop: int) -> bytes:
+        """See `PlainFile`."""
+        return self._read[begin - self._begin : stop - self._begin]
+
+    def take(self, begin: int, end: int) -> bytes:
+        """See `PlainFile`."""
+        data = self.look(begin, end)
+        self._read, self._begin = self._read[end - self._begin :], end
+        return data
+
+
+def cut(
+    source: PlainFile | Stream, begin: int, delimiter: str = "", size: BlockSize = TASKS
+) -> Iterator[tuple[Span | bytes, int]]:
+    """Cut bytes into blocks that end at the end of a line, or with a delimiter, of a record.
+
+    Parameters
+    ----------
+    source : PlainFile or Stream
+    begin : int
+        The offset to begin at.
+    delimiter : str
+        The delimiter of a CSV table, in which line ends can be quoted; else empty.
+    size : BlockSize
+
+    Yields
+    ------
+    (Span or bytes, int)
+        A block, and the offset of its end.
 
     Raises
     ------
     InputError
-        If the file does not exist, cannot be read, is empty or has no usable header.
+        After the last complete record, if a quotation mark is never closed.
     """
-    if path != "-" and not is_address(path) and not os.path.exists(path) and is_grid(path):
-        return TableSource(pa.table({"puzzle": [path]}), "the grid")
-    with named_errors(name_of(path)), ExitStack() as opened:
-        if path == "-":
-            file, ahead = _standard_input()
-            stream = Stream(file, has_more=partial(_arrives, file), ahead=ahead)
+    length = size.first
+    while (stop := source.end_by(begin + length)) > begin:
+        end, quoted = _last_record_end(source, begin, stop, delimiter)
+        if end == begin and stop < begin + length:  # the last line may lack a line end
+            if not source.has_ended:
+                continue
+            if quoted:
+                raise never_closed(source.look(begin, stop))
+            end = stop
+        if end > begin:
+            yield source.take(begin, end), end
+            begin, length = end, min(2 * length, size.most)
+            if size.may_vary:
+                length = min(length, max(LAST_BYTES, (source.size - begin) // 2))
+        elif length > MOST_RECORD_BYTES:
+            raise InputError(
+                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: "
+                f"{start_of(source.look(begin, stop))}; is a quotation mark never closed?"
+            )
         else:
-            file = opened.enter_context(_open_file(path))
-            stream = Stream(file)
-        head = _head_of(stream)
-        text = head.removeprefix(BOM)
-        if not text or text.isspace():
-            raise InputError("is empty; expected puzzles, one a line, or a table with a header")
-        if head.startswith(b"PAR1") and path != "-" and not isinstance(file, zipfile.ZipExtFile):
-            return ParquetSource.of(path)
-        if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
-            return source_of(path, head + file.read())
-        table = detection.read_document(suffix_of(path), text, lambda: head + file.read())
-        if table is not None:
-            return TableSource(table, path)
-        if kind_of(head) and not _is_text(head):
-            raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
-        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
-        length = None if path == "-" or is_packed else facts_of(path).size
-        if length is not None:
-            check_announced(path, length)
-        head = _with_first_line(head, stream)
-        first = len(head) - len(head.removeprefix(BOM))
-        layout, header = detection.text_layout_of(path, head[first:])
-        return TextSource(path, layout, length, first + header, stream if path == "-" else None)
+            length *= 2  # growing steps, because each one searches the record from its beginning
 
 
-def source_of(path: str, data: bytes) -> Source:
-    """Return the source of the content of a file, as `open_source` that of the file.
+def _last_record_end(
+    source: PlainFile | Stream, begin: int, stop: int, delimiter: str
+) -> tuple[int, bool]:
+    """See `record_end`; without a delimiter, search the last lines first."""
+    tail = begin if delimiter else max(begin, stop - LINE_BYTES)
+    for first in (tail, begin):
+        data = source.look(first, stop)
+        if delimiter and b'"' in data:
+            end, quoted = record_end(data, 0, delimiter)
+            return first + end, quoted
+        if end := data.rfind(b"\n") + 1:
+            return first + end, False
+    return begin, False
 
-    Lines may end in a carriage return alone.
-    """
-    if data.startswith(b"PAR1"):
-        return TableSource(pq.read_table(pa.BufferReader(data)), path)
-    text = data.removeprefix(BOM)
-    if b"\n" not in text:
-        text = text.replace(b"\r", b"\n")
-    table = detection.read_document(suffix_of(path), text, lambda: text)
-    if table is None:
-        layout, header = detection.text_layout_of(path, text)
-        table, faults = layout.rows(text[header:])
-        if faults:
-            raise InputError(next(iter(faults.values())))
-    return TableSource(table, path)
+
+# ---- sources ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +470,7 @@ class TextSource:
                 source.fills_blocks = not size.may_vary
                 source.take(0, begin)
             else:
-                source = self._from(opened.enter_context(_open_file(self.path)), begin)
+                source = self._from(opened.enter_context(open_file(self.path)), begin)
             yield from cut(source, begin, self.layout.delimiter, size)
 
     def _from(self, file: Any, begin: int) -> PlainFile | Stream:
@@ -191,6 +481,23 @@ class TextSource:
                 return plain
         _skip(file, begin)
         return Stream(file, begin)
+
+
+def open_file(path: str) -> Any:
+    """Open a file for reading, decompressed if its first bytes say so."""
+    if os.path.isdir(path):
+        raise IsADirectoryError
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise InputError(f"is not a file that can be read twice; read it by: - < {path}")
+    return unpacked(open_to_read(path))
+
+
+def _skip(stream: Any, n_bytes: int) -> None:
+    if stream.seekable():
+        stream.seek(n_bytes)
+        return
+    while n_bytes and (data := stream.read(min(n_bytes, SKIP_BYTES))):
+        n_bytes -= len(data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,6 +657,8 @@ class Files:
 
 Piece = tuple[Span | Files | bytes | pa.Table, int]
 """The records of a block, and the offset of its end in its source."""
+Source = TextSource | ParquetSource | TableSource | Files
+"""A table to read."""
 
 
 def _size_of(path: str) -> int:
@@ -359,86 +668,10 @@ def _size_of(path: str) -> int:
         return 0
 
 
-Source = TextSource | ParquetSource | TableSource | Files
-"""A table to read."""
-
-
 def _rows_of_a_block(n_rows: int, n_bytes: int, size: BlockSize) -> int:
     row_bytes = max(1, n_bytes // max(1, n_rows))
     most = max(size.first // row_bytes, n_rows // BLOCKS_AT_LEAST)
     return max(1, min(most, size.most // row_bytes, size.rows))
-
-
-def _standard_input() -> tuple[Any, bytes]:
-    """Return standard input, decompressed if its first bytes say so, and what was read of it."""
-    buffered: Any = sys.stdin.buffer
-    ahead = buffered.peek(4)
-    if compression := compression_of(ahead[:4]):
-        return pa.CompressedInputStream(pa.PythonFile(buffered, "r"), compression), b""
-    return buffered.raw, buffered.read(len(ahead))
-
-
-def _arrives(file: Any, deadline: float) -> bool:
-    """Wait until a time for more bytes of a file or its end; return False if neither arrives."""
-    try:
-        seconds = max(0.0, deadline - time.monotonic())
-        return bool(select.select([file], [], [], seconds)[0])
-    except (OSError, ValueError, TypeError):  # it does not support that, so reading will wait
-        return True
-
-
-def _open_file(path: str) -> Any:
-    """Open a file for reading, decompressed if its first bytes say so."""
-    if os.path.isdir(path):
-        raise IsADirectoryError
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise InputError(f"is not a file that can be read twice; read it by: - < {path}")
-    return unpacked(open_to_read(path))
-
-
-def _head_of(stream: Stream) -> bytes:
-    """Return the beginning: all that arrives soon, and at least a line that tells the format."""
-    while True:
-        end = stream.end_by(detection.HEAD_BYTES)
-        head = stream.look(0, end)
-        if end == detection.HEAD_BYTES or stream.has_ended:
-            return head
-        if _TELLING.match(head.removeprefix(BOM)):
-            return head
-
-
-def _with_first_line(head: bytes, stream: Stream) -> bytes:
-    """Return the beginning of a file, or more of it if its first line is longer.
-
-    Raises
-    ------
-    InputError
-        If that line has more than `MOST_RECORD_BYTES`.
-    """
-    while not (stream.has_ended or any(end in head.lstrip() for end in (b"\n", b"\r"))):
-        if len(head) > MOST_RECORD_BYTES:
-            raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
-        head = stream.look(0, stream.end_by(len(head) + SKIP_BYTES))
-    return head
-
-
-def _is_text(head: bytes) -> bool:
-    """Return True if the first bytes of a file are UTF-8 text without zero bytes."""
-    try:
-        return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
-    except UnicodeDecodeError as error:
-        return error.start >= _FIRST_BYTES - 3  # a character is cut
-
-
-def _skip(stream: Any, n_bytes: int) -> None:
-    if stream.seekable():
-        stream.seek(n_bytes)
-        return
-    while n_bytes and (data := stream.read(min(n_bytes, SKIP_BYTES))):
-        n_bytes -= len(data)
-
-
-# ---- tables as one stream -------------------------------------------------------------------
 
 
 class Tables:
@@ -446,8 +679,7 @@ class Tables:
 
     Parameters
     ----------
-    inputs : sequence of str or Source
-        Files, ``-`` for standard input, or tables that are already open.
+    sources : sequence of Source
     filename : bool
         Rows get a column with the name of the file that they are from.
     size : BlockSize, optional
@@ -467,12 +699,12 @@ class Tables:
     column: str  # of kinds that have one
 
     def __init__(
-        self, inputs: Sequence[str | Source], filename: bool = False, size: BlockSize | None = None
+        self, sources: Sequence[Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
-        if not inputs:
+        if not sources:
             raise InputError("no input; name a file, or - for standard input")
         self._size = size or TASKS
-        self._sources = open_all(inputs)
+        self._sources = sources
         self.schema = self._sources[0].layout.schema
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
@@ -571,83 +803,3 @@ class Tables:
 
 def _describe(schema: pa.Schema) -> str:
     return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
-
-
-def open_all(inputs: Sequence[str | Source]) -> list[Source]:
-    """Open tables.
-
-    Parameters
-    ----------
-    inputs : sequence of str or Source
-        Paths, and tables that are already open.
-
-    Returns
-    -------
-    list of Source
-
-    Raises
-    ------
-    InputError
-        If tables cannot be opened; the error is that of the first one.
-
-    Notes
-    -----
-    Ctrl-C ends the wait at any moment. An executor would not do: within the code of a `Future`,
-    Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
-    thread.
-    """
-    if len(inputs) == 1:
-        return [_source(inputs[0])]
-    waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
-    opened: list[SimpleQueue[Source | Exception]] = [SimpleQueue() for _ in inputs]
-
-    def open_some() -> None:
-        for k, one in waiting:
-            try:
-                opened[k].put(_source(one))
-            except Exception as error:
-                opened[k].put(error)
-
-    sources = []
-    try:
-        for _ in range(min(OPENED_AT_ONCE, len(inputs))):
-            threading.Thread(target=open_some, daemon=True).start()
-        for each in opened:
-            source = each.get()
-            if isinstance(source, Exception):
-                raise source
-            sources.append(source)
-    finally:
-        deque(waiting, maxlen=0)  # after an error, no other table is opened
-    return sources
-
-
-def _source(one: str | Source) -> Source:
-    return open_source(one) if isinstance(one, str) else one
-
-
-def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[str | TableSource]:
-    """Return the files that names stand for, and the sources of tables.
-
-    Parameters
-    ----------
-    what : str
-        The name of the argument, for messages.
-    inputs : table, str or path, or an iterable of them
-    name : str
-        The name of a table; those of several tables are numbered.
-
-    Examples
-    --------
-    >>> some = files_and_tables("the input", ["a.csv", pa.table({"puzzle": []})], "against")
-    >>> some[0], some[1].path
-    ('a.csv', 'against[1]')
-    """
-    found: list[str | TableSource] = []
-    for k, one in enumerate(each_of(inputs)):
-        if isinstance(one, str | bytes | os.PathLike):
-            found += files_of([path_of(what, one)])
-        else:
-            which = name if one is inputs else f"{name}[{k}]"
-            found.append(TableSource(without_views(arrow_table(one)), which))
-    return found

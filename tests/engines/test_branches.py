@@ -142,7 +142,7 @@ def test_a_goal_knows_a_branch_that_is_done_from_one_that_waits():
     stacks = Stacks.from_lists([[3], [4], []], [0] * 3, [[1, 3, 8], [1, 0, 3], [2, 5, 8]])
     piece = Piece(stacks, np.full(3, 1 / 3), np.array([7, 8, 9]))
     engine = get_engine("dlx")
-    goal = TreeSearch(problem, SearchSettings(), piece, engine, Pool(1))
+    goal = TreeSearch(problem, SearchSettings(), piece, Pool(1), engine=engine)
     outcome = engine.search(problem, Task.of(stacks, budget=3, fineness=1))
     assert outcome.nodes.tolist() == [0, 3, 0]
     [left] = goal.accept(piece, Result(None, 3, 0.1, outcome, 3))

@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
 import batchsolve as bs
-from batchsolve.tables.blocks import Block, Boundary, delimited, text_layout
+from batchsolve.tables.columns import delimited, text_layout
+from batchsolve.tables.sources import Block, Boundary
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -14,7 +14,7 @@ import batchsolve as bs
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
 from batchsolve.runs import instances, solve_tables
 from batchsolve.search import rows as row_search
-from batchsolve.tables.blocks import BlockSize
+from batchsolve.tables.sources import BlockSize
 
 FAMILIES = ["queens:4", "queens:8", "langford:3", "langford:5", "langford:6", "pentominoes:3x20"]
 FAMILIES += ["dominoes:4x4", "dominoes:8x8", "edgecovers:4", "partitions:5", "sudoku:2x2"]

@@ -15,7 +15,8 @@ from oracles import canonical_form
 
 import batchsolve as bs
 from batchsolve.problems import grid_symmetries as symmetric_grids
-from batchsolve.runs.repeats import SeenKeys, grid_keys
+from batchsolve.runs.repeats import RowKeys, Seen, grid_keys
+from batchsolve.tables.answers import RowSums
 
 PUZZLE = "1.....2..3.....4"
 SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"
@@ -240,18 +241,16 @@ def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
 def test_a_table_of_keys_grows():
     rng = np.random.default_rng(2)
     grids = rng.integers(0, 3, (150_000, 11)).astype(np.uint8)
-    seen = SeenKeys()
-    first = np.concatenate(
-        [
-            seen.add(grid_keys(b"secret", "any", part), np.ones(len(part), bool), begin)
-            for begin, part in zip(range(0, 150_000, 30_000), np.split(grids, 5), strict=True)
-        ]
-    )
+    seen, found = Seen(), []
+    for part in np.split(grids, 5):
+        keys = grid_keys(b"secret", "any", part), np.ones(len(part), bool)
+        found.append(seen.first_rows(RowKeys(len(part), RowSums({}), {"any": keys}))["any"])
+    first = np.concatenate(found)
     places = {}
     wanted = [places.setdefault(grid.tobytes(), k) for k, grid in enumerate(grids)]
     own = np.arange(len(grids))
     assert (np.where(first < 0, own, first) == wanted).all()
-    assert len(seen) == len(places)
+    assert (np.count_nonzero(first < 0), seen.n_rows) == (len(places), len(grids))
 
 
 KILLED = """

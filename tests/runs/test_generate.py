@@ -16,7 +16,7 @@ import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.problems.rules import regions_of
 from batchsolve.problems.sudoku import grid_problem
-from batchsolve.runs import puzzles
+from batchsolve.runs import generate as generation
 from batchsolve.tables.drawn_rules import LINES as KINDS_OF_LINES
 from batchsolve.tables.rule_columns import OWN, own_rules
 
@@ -237,7 +237,7 @@ def test_puzzles_of_9_by_9_are_minimal_and_have_one_solution():
 
 @pytest.mark.parametrize("kind", GRIDS)
 def test_fills_that_go_back_reach_every_grid(kind, monkeypatch):
-    monkeypatch.setattr(puzzles, "RESTART_NODES", -1)
+    monkeypatch.setattr(generation, "RESTART_NODES", -1)
     table = bs.generate_table(20_000, clues=(16, 16), jobs=1, **GRIDS[kind])
     made = {tuple(digits(text)) for text in table["solution"].to_pylist()}
     assert made == grids_by_rules(rules_of(GRIDS[kind]), [0] * 16)

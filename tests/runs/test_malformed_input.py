@@ -13,7 +13,7 @@ from conftest import rows_of_csv, typed_rows
 from cutting import small_blocks
 from invoking import invoke, invoke_on
 
-from batchsolve.tables import detection, sources
+from batchsolve.tables import detection
 
 S = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
@@ -238,14 +238,14 @@ def test_a_field_that_stands_twice_makes_its_line_invalid(solve):
 @pytest.mark.parametrize("begin", ["", "\n"])
 def test_a_first_line_of_json_may_be_longer_than_the_sample(solve, monkeypatch, begin):
     monkeypatch.setattr(detection, "HEAD_BYTES", 4096)
-    monkeypatch.setattr(sources, "SKIP_BYTES", 512)
+    monkeypatch.setattr(detection, "SKIP_BYTES", 512)
     records = [{"note": "x" * 20_000, "puzzle": P}, {"note": "y" * 9000, "puzzle": P2}]
     data = begin + "".join(json.dumps(record) + "\n" for record in records)
     for text in (data, data.rstrip("\n")):
         done = solve(text, name="in.jsonl", out="out.jsonl")
         assert (done.code, done.column("solution")) == (0, [S, S2])
         assert done.column("note") == [record["note"] for record in records]
-    monkeypatch.setattr(sources, "MOST_RECORD_BYTES", 1 << 14)
+    monkeypatch.setattr(detection, "MOST_RECORD_BYTES", 1 << 14)
     solve(data, name="in.jsonl", out="other.csv").assert_refused("its first line has more than")
 
 

@@ -14,8 +14,8 @@ from cutting import opened
 from batchsolve.errors import OutputError
 from batchsolve.formats.whole_files import partial_path
 from batchsolve.runs import outputs
-from batchsolve.runs.outputs import Behind, Encoded
-from batchsolve.tables.answers import PACKERS, Written, encoder_for
+from batchsolve.runs.outputs import Behind
+from batchsolve.tables.answers import PACKERS, OutputRows, Written, encoder_for
 
 TABLE = pa.table({"a": [f"row {k}" for k in range(1000)]})
 
@@ -64,7 +64,7 @@ def test_an_output_that_is_closed_early_keeps_what_was_taken_only(tmp_path, suff
     if suffix == ".npy":
         table = pa.table({"solution": pa.array([[1, 2]], pa.list_(pa.uint8(), 2))})
     with closing(opened(path, table.schema)) as output:
-        output.take(Encoded.of(encoder_for(path)(table)))
+        output.take(OutputRows(table).encoded(encoder_for(path)(table)))
     assert os.listdir(tmp_path) == [os.path.basename(partial_path(path))]
 
 
@@ -76,7 +76,7 @@ def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, monkeypatch
     os.symlink("/dev/full", beside)
     monkeypatch.setattr(outputs, "ROW_GROUP", 100)
     with closing(opened(path, TABLE.schema)) as output:
-        output.take(Encoded.of(encoder_for(path)(TABLE)))
+        output.take(OutputRows(TABLE).encoded(encoder_for(path)(TABLE)))
         with pytest.raises(OutputError, match="No space left") as error:
             output.finish()
         assert str(error.value).startswith(f"{partial}: cannot be written")

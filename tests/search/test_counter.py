@@ -18,7 +18,7 @@ from batchsolve.runs.count import count
 from batchsolve.runs.instances import Instances
 from batchsolve.runs.reading import reading_of
 from batchsolve.search import rows as row_search, tree
-from batchsolve.search.answers import OpenRows
+from batchsolve.search.rows import OpenRows
 from batchsolve.search.scheduler import Piece, Result, Scheduler
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Done
@@ -266,8 +266,8 @@ def test_a_process_counts_a_row_to_its_end_with_one_table(at_once):
     goal = row_search.RowGoal(Choice("memo"), 1, at_once)
     left = Piece(WHOLE, np.ones(1), np.zeros(1, np.int64), problem=problem)
     goal.accept(goal.open(None), Result(rows=rows, left=[left]))
-    _, task = goal.begin(left, 30, 0)
-    outcome = get_engine("memo").search(problem, task.task)
+    _, (_, task, _) = goal.begin(left, 30, 0)
+    outcome = get_engine("memo").search(problem, task)
     assert (len(outcome.frontier) == 0) == at_once
     assert at_once == (outcome.counts.sum() == 6_728)
 

@@ -29,7 +29,7 @@ def test_what_fails_is_left_and_the_rest_is_counted(split_depth, n_marked, monke
     settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
     begin = Piece.whole(Stacks.from_lists([[]]))
     with Pool(2) as pool:
-        search = TreeSearch(PROBLEM, settings, begin, Failing([0], "raise"), pool)
+        search = TreeSearch(PROBLEM, settings, begin, pool, engine=Failing([0], "raise"))
         for _ in search.run():
             pass
     assert search.totals.count == N_GRIDS - n_marked

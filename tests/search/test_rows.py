@@ -10,9 +10,10 @@ from hypothesis import given, strategies as st
 import batchsolve as bs
 from batchsolve import workers
 from batchsolve.engines import Choice, Task, engine_for, get_engine, native
+from batchsolve.runs.solve import search_block
 from batchsolve.search import rows as row_search
-from batchsolve.search.answers import _First
-from batchsolve.search.rows import LEAST_AHEAD, search_block, search_rows
+from batchsolve.search.rows import comes_before, search_rows
+from batchsolve.search.scheduler import LEAST_AHEAD
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
 
@@ -231,12 +232,12 @@ def test_a_cover_cell_by_cell_has_its_place_in_tree_order(grids, budget):
         )
         others = [each.tolist() for each in [*covers, *left]]
         for cover, mine in zip(covers, free.take(free.roots == row), strict=True):
-            known = _First(mine.tolist(), problem)
-            assert sorted(known.options) == sorted(cover.tolist())
+            assert sorted(mine.tolist()) == sorted(cover.tolist())
             for other in others:
                 if other != cover.tolist():
-                    assert known.is_behind(other) == (other < cover.tolist())
-                    n_behind, n_before = n_behind + known.is_behind(other), n_before + 1
+                    is_before = comes_before(other, mine.tolist(), problem)
+                    assert is_before == (other < cover.tolist())
+                    n_behind, n_before = n_behind + is_before, n_before + 1
     assert 0 < n_behind < n_before
 
 
@@ -354,7 +355,7 @@ def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
     grids = np.zeros((1, 81), np.uint8)
     given = grids, Choice("auto"), SearchSettings(limit=5000), AsTheyAre().read, AsTheyAre().write
     small = search_block(*given)
-    monkeypatch.setattr(row_search, "FIRST_BLOCK_NODES", 100)
+    monkeypatch.setattr("batchsolve.runs.solve.FIRST_BLOCK_NODES", 100)
     large = search_block(*given)
     assert small.counts.tolist() == [5000]
     assert large.counts[0] >= 5000

@@ -23,13 +23,16 @@ from fuzzing.grids import solutions, text_of
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError, solve_file
-from batchsolve.search.answers import STATUS_NAMES, Answers
+from batchsolve.search.rows import STATUS_NAMES, Answers
 from batchsolve.settings import FileSettings
-from batchsolve.tables import blocks as tables
+from batchsolve.tables import sources as tables
 from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
-from batchsolve.tables.blocks import Boundary, RowsError, arrow_stream
+from batchsolve.tables.columns import JSON_TEXT, RowsError, arrow_stream
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import (
+    Boundary,
+    TableSource,
+)
 
 P, S = "1.....2..3.....4", "1243342143122134"
 NAMED = {"column": "puzzle", "box": (2, 2), "alphabet": "1-4"}
@@ -355,7 +358,7 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
     path.write_text(f"puzzle,{long}\n{P},1\n")
     assert Corpus([str(path)]).columns == ["puzzle", long]
-    monkeypatch.setattr("batchsolve.tables.sources.MOST_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr("batchsolve.tables.detection.MOST_RECORD_BYTES", 1 << 20)
     with pytest.raises(InputError, match=r"in\.csv: its first line has more than 1 MB"):
         Corpus([str(path)])
     path.write_text(f'"puzzle\n",{long}\n{P},1\n')
@@ -518,7 +521,7 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
 def test_numbers_that_json_does_not_have_are_null(missing):
     number = float(missing)
     structs = [{"x": [number, 1.5]}, {"x": None}]
-    raw = pa.field("raw", pa.string(), metadata=tables.JSON_TEXT)
+    raw = pa.field("raw", pa.string(), metadata=JSON_TEXT)
     table = pa.table({"f": [0.5, number], "n": [[number], [2.5]], "s": structs})
     table = table.append_column(raw, pa.array(['{"y": [1, NaN]}', "-Infinity"]))
     lines = bytes(encoder_for("x.jsonl")(table)).decode().splitlines()
