@@ -288,11 +288,7 @@ class InstanceTables(Tables):
     rule_columns = unread_columns = ()
 
     def __init__(
-        self,
-        sources: Sequence[Source],
-        choice: Choice,
-        settings: FileSettings,
-        size: BlockSize = BLOCKS,
+        self, sources: Sequence[Source], choice: Choice, settings: FileSettings, size: BlockSize
     ) -> None:
         column, filename = settings.column, settings.filename
         grids = settings_that("of_grids")
