@@ -325,7 +325,7 @@ def _made(
     return pa.table({}), sums, columns
 
 
-# ---- the puzzles of a block ------------------------------------------------------------------
+# ---- the puzzles of a block -----------------------------------------------------------------
 
 
 @dataclass

@@ -79,7 +79,7 @@ class Instances:
 
     def groups(self) -> Iterator[Group]:
         """Yield the stacks of the instances that can be searched; adjacent grids are in one."""
-        readings = ((row, self._reading(row)) for row in range(len(self)))
+        readings = ((row, self.reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
@@ -97,17 +97,11 @@ class Instances:
         """Return the facts about each instance; None for those that cannot be searched."""
         for row in range(len(self)):
             if row not in self._facts:
-                self._reading(row)
+                self.reading(row)
         return [self._facts.get(row) for row in range(len(self))]
 
-    def reading(self, row: int) -> Reading:
-        """Return an instance that can be searched."""
-        reading = self._reading(row)
-        assert reading is not None
-        return reading
-
-    def _reading(self, row: int) -> Reading | None:
-        """Build an instance, and note its facts or its fault."""
+    def reading(self, row: int) -> Reading | None:
+        """Build an instance, and note its facts, or its fault if it cannot be searched."""
         if row in self.faults:
             return None
         if row in self._kept:
@@ -294,11 +288,7 @@ class InstanceTables(Tables):
     rule_columns = unread_columns = ()
 
     def __init__(
-        self,
-        sources: Sequence[Source],
-        choice: Choice,
-        settings: FileSettings,
-        size: BlockSize = BLOCKS,
+        self, sources: Sequence[Source], choice: Choice, settings: FileSettings, size: BlockSize
     ) -> None:
         column, filename = settings.column, settings.filename
         grids = settings_that("of_grids")
@@ -367,7 +357,8 @@ def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     names: list[list[str] | None] = [None] * len(batch)
     covers = answers.covers
     for row, cover in zip(covers.roots.tolist(), covers, strict=True):
-        names[row] = _names_of(batch.reading(row), cover)
+        if reading := batch.reading(row):
+            names[row] = _names_of(reading, cover)
     return _with_facts(values, {"cover": pa.array(names, _NAMES)})
 
 

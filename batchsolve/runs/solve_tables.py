@@ -307,19 +307,14 @@ def _solving(search: SearchSettings, files: FileSettings, paths: list[str], outp
     are_files = any(map(is_problem_file, paths))
     sources: list[Source] = [Files(tuple(paths))] if are_files else open_all(paths)
     if hold_problems(sources, files.column):
-        return _of_problems("solve", sources, search.of_rows(), files, output)
+        return _of_problems(sources, search.of_rows(), files, output, keep=1)
     as_digits = suffix_of(output.path) == ".npy"
     corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
     return solving(corpus, search, files, as_digits)
 
 
 def _of_problems(
-    kind: str,
-    sources: list[Source],
-    search: SearchSettings,
-    files: FileSettings,
-    output: Output,
-    keep: int = 1,
+    sources: list[Source], search: SearchSettings, files: FileSettings, output: Output, keep: int
 ) -> Spec:
     """Return the specification of a run over problems, of which covers are kept or only counted."""
     choice = Choice(search.engine)
@@ -327,7 +322,7 @@ def _of_problems(
     size = PARTS if isinstance(output, Parts) else BLOCKS
     source = InstanceTables(sources, choice, files, size)
     table = partial(instance_table, search=search, stats=files.stats, keep=keep)
-    spec = Spec(kind, source, source.reader, table)
+    spec = Spec("solve" if keep else "count of rows", source, source.reader, table)
     return spec.searched(search, choice, keep)
 
 
@@ -399,4 +394,4 @@ def _counting(
     """Return the specification of `count_file`."""
     are_tables = all(path == "-" or suffix_of(path) in TABLE_SUFFIXES for path in paths)
     sources: list[Source] = open_all(paths) if are_tables else [Files(tuple(paths))]
-    return _of_problems("count of rows", sources, search, files, output, keep=0)
+    return _of_problems(sources, search, files, output, keep=0)

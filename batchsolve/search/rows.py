@@ -424,7 +424,7 @@ def comes_before(stack: list[int], cover: list[int], problem: GridProblem | None
     return next((o < mine for o in inside if o != (mine := cover[o // n_digits])), True)
 
 
-# ---- the search ------------------------------------------------------------------------------
+# ---- the search -----------------------------------------------------------------------------
 
 BESIDE_NODES = 5_000  # of a row whose problem is one of many in its block
 FIRST_BLOCK_NODES = 300_000  # before the speed is known; hard blocks of minimal 9×9 grids take half

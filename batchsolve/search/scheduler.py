@@ -570,7 +570,7 @@ def run_round(scheduler: Scheduler, results: Generator[Done | Lost]) -> Iterator
     scheduler.take_back()
 
 
-# ---- blocks in their order -------------------------------------------------------------------
+# ---- blocks in their order ------------------------------------------------------------------
 
 LEAST_AHEAD, AHEAD_PER_WORKER = 8, 4  # blocks read before the first is written
 

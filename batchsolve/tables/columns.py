@@ -96,7 +96,7 @@ def text_layout(
     return Layout(pa.schema([(name, pa.string()) for name in names]), parse, delimiter)
 
 
-# ---- records as rows -------------------------------------------------------------------------
+# ---- records as rows ------------------------------------------------------------------------
 
 _CSV_LIMIT = threading.Lock()
 
@@ -256,7 +256,7 @@ def checked_table(layout: Layout, table: pa.Table) -> Rows:
     return table, {}
 
 
-# ---- kinds of columns ------------------------------------------------------------------------
+# ---- kinds of columns -----------------------------------------------------------------------
 
 
 def one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -310,7 +310,7 @@ def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
     return sink.getvalue()
 
 
-# ---- columns as texts ------------------------------------------------------------------------
+# ---- columns as texts -----------------------------------------------------------------------
 
 
 def no_grids(what: str, values: str, name: str | None = None) -> InputError:
@@ -532,7 +532,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
 
 
-# ---- texts as numbers ------------------------------------------------------------------------
+# ---- texts as numbers -----------------------------------------------------------------------
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.
 
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.

@@ -451,7 +451,7 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
         ) from None
 
 
-# ---- opening ---------------------------------------------------------------------------------
+# ---- opening --------------------------------------------------------------------------------
 
 
 def open_source(path: str) -> Source:

@@ -249,7 +249,7 @@ def _is_doubly_fixed(kind: pa.DataType) -> bool:
     return any((is_fixed(kind) and is_fixed(each)) or _is_doubly_fixed(each) for each in inner)
 
 
-# ---- cutting ---------------------------------------------------------------------------------
+# ---- cutting --------------------------------------------------------------------------------
 
 
 class PlainFile:
@@ -425,7 +425,7 @@ def _last_record_end(
     return begin, False
 
 
-# ---- sources ---------------------------------------------------------------------------------
+# ---- sources --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
