@@ -198,9 +198,9 @@ def check_bounds(task, outcome):
         assert paths == sorted(paths)
         if outcome.counts[mine].sum() == task.limits[mine[0]]:
             assert not paths
+        assert outcome.weights[left].sum() < len(mine) + 1e-9
     assert len(outcome.weights) == len(frontier)
     assert np.all(outcome.weights > 0)
-    assert outcome.weights.sum() < len(roots) + 1e-9
 
 
 @every_tree

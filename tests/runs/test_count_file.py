@@ -115,15 +115,6 @@ def test_a_hard_problem_among_easy_ones_is_split(tmp_path, monkeypatch):
     assert taken.count(row_search.Piece) > 20  # of 51,944 nodes
 
 
-def test_each_problem_is_counted_by_the_engine_that_counts_it_alone():
-    names = ["queens:9", "latin:4", "langford:8", "dominoes:4x4", "sudoku:2x2"]
-    many = bs.count(names, jobs=1, budget=200)
-    alone = [bs.count(name, jobs=1) for name in names]
-    of_each = [[(one.count, one.nodes, one.engine) for one in some] for some in (many, alone)]
-    assert of_each[0] == of_each[1]
-    assert [each.engine for each in many] == ["cells", "cells", "bits", "dlx", "lanes"]
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", "/"])
 def test_counts_of_any_size_are_written_in_full(suffix, tmp_path):
     out = tmp_path / f"out{suffix}"
@@ -178,12 +169,6 @@ def test_the_option_memo_counts_every_row_with_it():
     done = invoke(*words)
     rows = [f"dominoes:16x16,256,480,{LARGE},true,memo:16,", "langford:4,12,18,2,true,memo:16,"]
     assert done.stdout.splitlines()[1:] == rows
-
-
-def test_a_large_count_in_parts_is_exact():
-    exact = 112_202_208_776_036_178_000_000  # OEIS A004003
-    found = bs.count(["dominoes:14x14", "queens:6"], engine="memo:16", budget=3000, jobs=2)
-    assert [each.count for each in found] == [exact, 4]
 
 
 def test_limits_are_those_of_a_row(tmp_path):

@@ -56,6 +56,10 @@ WRONG_CALLS = [
     ("only tables of grids have 'box'", lambda: solve_names(box=(2, 2))),
     ("only tables of grids have 'canonical'", lambda: solve_names(canonical=True)),
     ("only tables have a column of problems", lambda: solve_names(column="x")),
+    # arrays of grids
+    (r"shape \(n, N²\) or \(n, N, N\), not \(2, 15\)", lambda: bs.solve_batch(BLANK[:, 1:])),
+    (r"not \(16,\)", lambda: bs.solve_batch(BLANK[0])),
+    ("grid 0 has 5 in row 1, column 1; digits are 1 to 4", lambda: bs.solve_batch(BLANK + 5)),
     # a problem for each grid
     ("1 problem for 2 grids", lambda: bs.solve_batch(BLANK, [SUDOKU])),
     ("the same cells and digits", lambda: bs.solve_batch(BLANK, [SUDOKU, bs.Sudoku(3, 3)])),

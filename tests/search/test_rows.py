@@ -81,18 +81,23 @@ def searched(grids, jobs=2, batch=3, engine=None, fallback=None, backend="thread
     return [answers for _, answers in found]
 
 
-def answers(grids, limit=2, **settings):
-    """Return everything that must not depend on how a search is cut up."""
-    problem = problem_of(grids)
+def everything(grids, limit=2, **settings):
+    """Return all that answers say about rows, without the time they took."""
     rows = []
     for found in searched(grids, limit=limit, **settings):
-        covers = dict(
-            zip(found.covers.roots.tolist(), problem.grids(found.covers).tolist(), strict=True)
-        )
-        status = found.status(limit).tolist()
-        counts = np.minimum(found.counts, limit).tolist()
-        rows += [(status[row], counts[row], covers.get(row)) for row in range(len(found))]
+        first = problem_of(grids).grids(found.covers).tolist()
+        covers = dict(zip(found.covers.roots.tolist(), first, strict=True))
+        assert len(covers) == len(found.covers)
+        columns = found.status(limit), found.counts, found.nodes
+        facts = zip(*(column.tolist() for column in columns), strict=True)
+        rows += [(*row, covers.get(k), found.unfinished.get(k, "")) for k, row in enumerate(facts)]
     return rows
+
+
+def answers(grids, limit=2, **settings):
+    """Return what must not depend on how a search in any order is cut up."""
+    rows = everything(grids, limit, **settings)
+    return [(status, min(count, limit), cover) for status, count, _, cover, _ in rows]
 
 
 @pytest.fixture(scope="module")
@@ -149,32 +154,6 @@ def test_answers_are_those_of_the_oracle(rows, limit, budget, depth, after):
         assert (status == 5) == clash
         assert status != 4
         assert solution in right if right else solution is None
-
-
-def test_solve_batch_takes_both_shapes(grids):
-    flat = bs.solve_batch(grids, jobs=1)
-    square = bs.solve_batch(grids.reshape(-1, 9, 9), jobs=2, backend="loky")
-    names = ["unique", "multiple", "invalid", "multiple", "unsolvable", "multiple", "multiple"]
-    assert flat.status.tolist() == square.status.tolist() == names
-    assert square.solutions.shape == (7, 9, 9)
-    assert (flat.solutions == square.solutions.reshape(-1, 81)).all()
-    assert flat.n_solutions.tolist() == [1, 2, 0, 2, 0, 2, 2]
-    assert bs.Sudoku(3, 3).check(grids, flat.solutions).tolist() == [
-        name in ("unique", "multiple") for name in names
-    ]
-
-
-@pytest.mark.parametrize(
-    ("grids", "message"),
-    [
-        (np.zeros((1, 80), np.uint8), r"shape \(n, N²\) or \(n, N, N\), not \(1, 80\)"),
-        (np.zeros(81, np.uint8), r"not \(81,\)"),
-        (np.full((1, 81), 10), "grid 0 has 10 in row 1, column 1; digits are 1 to 9"),
-    ],
-)
-def test_bad_arrays_are_refused(grids, message):
-    with pytest.raises(bs.InputError, match=message):
-        bs.solve_batch(grids)
 
 
 @pytest.mark.parametrize(
@@ -281,18 +260,6 @@ def test_blocks_are_not_read_far_ahead():
         for n_done, _ in enumerate(search_rows(blocks(), *how)):
             assert len(drawn) <= n_done + 1 + LEAST_AHEAD
     assert len(drawn) == 40
-
-
-def everything(grids, **settings):
-    """Return all that answers say about rows, without the time they took."""
-    rows = []
-    for found in searched(grids, **settings):
-        covers = dict(zip(found.covers.roots.tolist(), map(sorted, found.covers), strict=True))
-        assert len(covers) == len(found.covers)
-        status = found.status(settings.get("limit", 2)).tolist()
-        facts = zip(status, found.counts.tolist(), found.nodes.tolist(), strict=True)
-        rows += [(*row, covers.get(k), found.unfinished.get(k, "")) for k, row in enumerate(facts)]
-    return rows
 
 
 WAYS_TO_CUT = [
