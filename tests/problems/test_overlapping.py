@@ -294,16 +294,10 @@ def test_wrong_cells_of_a_drawing_are_told_by_their_place():
         bs.solve(drawn([(0, 0), (5, 8)], 40), box=(5, 8))
 
 
-@pytest.mark.parametrize(
-    ("text", "is_one"),
-    [
-        ("12#.", True),
-        ("....\n..#.\n", True),
-        ("12#", False),
-        ("12 #.", False),
-        ("#abc\n....", False),
-        ("...#\n....\n..", False),
-    ],
-)
-def test_drawings_have_the_mark_behind_a_cell(text, is_one):
-    assert (drawing_of(text) is not None) == is_one
+DRAWINGS = ["12#.", "....\n..#.\n"]
+OTHERS = ["12#", "12 #.", "#abc\n....", "...#\n....\n.."]
+
+
+@pytest.mark.parametrize("text", [*DRAWINGS, *OTHERS])
+def test_drawings_have_the_mark_behind_a_cell(text):
+    assert (drawing_of(text) is not None) == (text in DRAWINGS)

@@ -16,23 +16,8 @@ from batchsolve.runs.export import export_run, keys_of, sorted_keys, table_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.tables.answers import written_to
 
-NAMES = [
-    "",
-    "a",
-    "a ",
-    "ab",
-    "b",
-    "é",
-    "\uffee",
-    "🧩",
-    '"',
-    ",",
-    "\0",
-    "\1",
-    "a\0",
-    "a\0\1",
-    "a\0\2",
-]
+NAMES = ["", "a", "a ", "ab", "b", "é", "\uffee", "🧩", '"', ","]
+NAMES += ["\0", "\1", "a\0", "a\0\1", "a\0\2"]
 LISTS = pa.schema([("options", pa.list_(pa.string()))])
 GRIDS = pa.schema([("grid", pa.string())])
 

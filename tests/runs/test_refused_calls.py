@@ -80,10 +80,7 @@ WRONG_CALLS = [
     ("on_progress is a function or True, not 7", lambda: bs.estimate("queens:4", on_progress=7)),
     # columns of predictions
     ("unknown column 'x'; choose from 'puzzle'", lambda: bs.evaluate(TABLE, prediction="x")),
-    (
-        "as that of predictions and of puzzles",
-        lambda: bs.evaluate(TABLE, prediction="puzzle"),
-    ),
+    ("as that of predictions and of puzzles", lambda: bs.evaluate(TABLE, prediction="puzzle")),
     ("unknown column 'x'", lambda: bs.evaluate(TABLE, by="x")),
     ("name it with `by`", lambda: bs.evaluate(TABLE, bins=[1])),
     ("bins ascend", lambda: bs.evaluate(TABLE, by="level", bins=[2, 1])),

@@ -35,8 +35,7 @@ SMALL = ["queens:8", "langford:7", "langford:8", "dominoes:6x6", "latin:4", "lat
 
 
 @pytest.mark.parametrize(
-    ("name", "chosen"),
-    [(name, WAYS[k % 4]) for k, name in enumerate([*SMALL, *SMALL])],
+    ("name", "chosen"), [(name, WAYS[k % 4]) for k, name in enumerate([*SMALL, *SMALL])]
 )
 def test_counts_and_nodes_are_the_same_however_the_work_is_cut_up(name, chosen):
     """The counts of one task are known; see test_families.py."""
