@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -98,21 +99,17 @@ def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     assert third.startswith('no.dlx,,,,,,"no.dlx: no such file')
 
 
-def test_a_hard_problem_among_easy_ones_is_split(tmp_path, monkeypatch):
+def test_a_hard_problem_among_easy_ones_is_split(tmp_path):
     problems = [*EASY, "queens:11", *EASY]
     out, again = tmp_path / "out.csv", tmp_path / "again.csv"
     bs.count_file(problems, out, jobs=1)
-    taken = []
-    accept = row_search.RowGoal.accept
-    monkeypatch.setattr(
-        row_search.RowGoal,
-        "accept",
-        lambda self, piece, result: (taken.append(type(piece)), accept(self, piece, result))[1],
-    )
-    bs.count_file(problems, again, jobs=2, budget=1000)
+    goal = row_search.RowGoal
+    with patch.object(goal, "accept", autospec=True, side_effect=goal.accept) as accept:
+        bs.count_file(problems, again, jobs=2, budget=1000)
     assert out.read_bytes() == again.read_bytes()
     assert {row["name"]: row["count"] for row in counts_in(out)}["queens:11"] == "2680"
-    assert taken.count(row_search.Piece) > 20  # of 51,944 nodes
+    pieces = [call.args[1] for call in accept.call_args_list]
+    assert sum(isinstance(piece, row_search.Piece) for piece in pieces) > 20  # of 51,944 nodes
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", "/"])

@@ -176,12 +176,7 @@ def check_lines(text, kinds, sizes):
 def is_connected(cells, n):
     joined, left = [cells[0]], {*cells[1:]}
     for cell in joined:
-        near = {
-            cell - n,
-            cell + n,
-            *[cell - 1] * (cell % n > 0),
-            *[cell + 1] * ((cell + 1) % n > 0),
-        }
+        near = {cell - n, cell + n, *(c for c in (cell - 1, cell + 1) if c // n == cell // n)}
         joined += left & near
         left -= near
     return not left
