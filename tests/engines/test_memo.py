@@ -2,6 +2,7 @@ import json
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -221,10 +222,7 @@ def test_bad_sizes_are_refused(size):
 
 
 def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):
-    def fail(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(memo, "_new_table", fail)
+    monkeypatch.setattr(memo, "_new_table", Mock(side_effect=MemoryError))
     why = "batchsolve: no memory for a table of 256 MB; name a smaller size"
     assert refused("count", "dominoes:8x8", "--memo") == why
 

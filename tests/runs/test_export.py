@@ -1,6 +1,6 @@
 import json
 import os
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pyarrow as pa
@@ -188,9 +188,7 @@ def test_missing_and_damaged_parts(tmp_path, small_loads, damage):
 def test_a_full_disk_leaves_nothing_behind(tmp_path, small_loads, monkeypatch):
     make_run(tmp_path / "run", GRIDS, [some_grids(np.random.default_rng(6), 1000)])
 
-    def fail(dir):
-        raise OSError(28, "No space left on device")
-
+    fail = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(export.tempfile, "mkstemp", fail)
     (tmp_path / "out.csv").write_text("what was there before")
     match = r"out\.csv.*: cannot be written: No space left on device"
@@ -205,12 +203,7 @@ def test_an_export_that_is_ended_at_any_check_leaves_nothing_behind(tmp_path, sm
     make_run(tmp_path / "run", GRIDS, parts)
     (tmp_path / "out.csv").write_text("what was there before")
     for n_checks in range(100):
-        left = iter(range(n_checks))
-
-        def check(left=left):
-            if next(left, None) is None:
-                raise KeyboardInterrupt
-
+        check = Mock(side_effect=[*[None] * n_checks, KeyboardInterrupt])
         try:
             with asking(check):
                 rows = export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"), 2)

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from queue import SimpleQueue
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -371,9 +372,7 @@ def test_a_journal_without_its_rows_is_refused(corpus, interrupted):
 
 
 def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypatch):
-    def fail(*_):
-        raise OSError(errno.EMFILE, "Too many open files")
-
+    fail = Mock(side_effect=OSError(errno.EMFILE, "Too many open files"))
     monkeypatch.setattr("batchsolve.runs.outputs.OneFile.open", fail)
     with pytest.raises(OSError, match="Too many open files"):
         bs.solve_file(corpus, tmp_path / "out.csv")

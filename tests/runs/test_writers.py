@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from conftest import interrupted_after
@@ -132,9 +133,7 @@ def test_of_two_writers_the_one_that_fails_leaves_nothing_and_the_other_goes_on(
 
 
 def test_without_locks_the_names_of_two_writers_still_differ(monkeypatch):
-    def flock(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
+    flock = Mock(side_effect=OSError(errno.ENOLCK, "No locks available"))
     monkeypatch.setattr(fcntl, "flock", flock)
     with whole_file("out.txt") as one, whole_file("out.txt") as other:
         one.write(b"one")

@@ -1,6 +1,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -232,9 +232,8 @@ def test_rows_that_reach_their_limit_in_any_order_get_their_first_cover():
     assert not len(found.frontier)
     assert found.counts.tolist() == straight.counts.tolist() == [500] * 3
     assert found.nodes[reached].tolist() == straight.nodes[reached].tolist()
-    mine, theirs = (
-        each.solutions.take(each.solutions.roots.argsort()) for each in (found, straight)
-    )
+    both = found.solutions, straight.solutions
+    mine, theirs = (covers.take(covers.roots.argsort()) for covers in both)
     assert mine.roots.tolist() == theirs.roots.tolist()
     assert problem.grids(mine).tolist() == problem.grids(theirs).tolist()
 
@@ -324,12 +323,10 @@ def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
 
 
 def test_a_block_that_is_alone_starts_no_thread_until_rows_are_left(monkeypatch):
-    def refuse(*arguments):
-        raise AssertionError("threads were started")
-
     grids = np.array([[int(c) for c in HARD.replace(".", "0")]] * 3, np.uint8)
     expected = bs.solve_batch(grids, jobs=1)
-    monkeypatch.setattr(workers, "_Round", refuse)
+    refuse = AssertionError("threads were started")
+    monkeypatch.setattr(workers, "_Round", Mock(side_effect=refuse))
     found = bs.solve_batch(grids, jobs=2)
     assert found.status.tolist() == ["unique"] * 3
     assert (found.solutions == expected.solutions).all()
