@@ -115,7 +115,7 @@ def test_a_hard_problem_among_easy_ones_is_split(tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl", "/"])
 def test_counts_of_any_size_are_written_in_full(suffix, tmp_path):
     out = tmp_path / f"out{suffix}"
-    engine, used = ("memo:16", "memo:16") if suffix == ".jsonl" else ("auto", "memo:256")
+    engine, used = ("auto", "memo:256") if suffix == ".csv" else ("memo:16", "memo:16")
     problems = ["dominoes:16x16", "queens:6", "queens:x"]
     bs.count_file(problems, f"{tmp_path}/out{suffix}", engine=engine)
     rows = counts_in(out)

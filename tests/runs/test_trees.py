@@ -118,7 +118,7 @@ def test_the_range_of_the_finished_share_of_a_grid_holds_it(capsys):
     assert len(seen) > 100
     assert np.mean((low - 0.02 <= true) & (true <= high + 0.02)) > 0.95
     assert (low[-1], high[-1]) == (1, 1)
-    count(grid, on_progress=True, jobs=1, budget=20_000, engine="lanes", node_limit=10**6)
+    count(grid, on_progress=True, jobs=1, budget=20_000, engine="lanes", node_limit=10**5)
     assert re.search(r"of the tree, estimated.*, \d+% to \d+% finished\]", capsys.readouterr().err)
 
 
