@@ -58,9 +58,9 @@ def run_python(*words, **how):
 
 
 def refused(*arguments, **how):
-    """Call a command that must be refused; return what it says, as one line."""
+    """Call a command that must be refused, without output; return what it says, as one line."""
     done = invoke(*arguments, **how)
-    assert done.exit_code == 2, done.output
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
     return " ".join(done.stderr.replace("│", " ").split())
 
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -132,16 +133,10 @@ def test_stacks_that_exclude_options_may_leave_too_much_as_well():
     compare(problem, task, "bits")
 
 
-def test_large_matrices_are_built_only_for_many_nodes(monkeypatch):
-    most = []
-    search = native.native.search_bits
-
-    def spy(problem, task, most_options):
-        most.append(most_options)
-        return search(problem, task, most_options)
-
-    monkeypatch.setattr(native.native, "search_bits", spy)
-    bits = get_engine("bits")
-    for how in ({}, {"budget": 5_000}, {"budget": 300}, {"allowance": 1}):
-        bits.search(family("queens:5"), Task.of(WHOLE, **how))
+def test_large_matrices_are_built_only_for_many_nodes():
+    bits, module = get_engine("bits"), native.native
+    with patch.object(module, "search_bits", wraps=module.search_bits) as search:
+        for how in ({}, {"budget": 5_000}, {"budget": 300}, {"allowance": 1}):
+            bits.search(family("queens:5"), Task.of(WHOLE, **how))
+    most = [call.args[2] for call in search.call_args_list]
     assert most == [40_000, 20_000, 4_096, 4_096]

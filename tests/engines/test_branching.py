@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 
 from conftest import WHOLE, bounded_problems, problems
 from hypothesis import given, strategies as st
-from invoking import invoke
+from invoking import invoke, refused
 from oracles import bounded_covers, covers
 from test_engines import assert_same, run_out
 
@@ -104,12 +104,8 @@ def test_settings_name_the_engine():
 
 
 def test_a_run_keeps_its_rule(tmp_path):
-    def count(*arguments):
-        words = ["count", "queens:8", "--run", str(tmp_path / "run"), "--jobs", "1", *arguments]
-        return invoke(*words)
-
-    assert count("--branch", "first", "--node-limit", "50", "--budget", "20").exit_code == 1
-    other = count("--resume")
-    assert other.exit_code == 2
-    assert "dlx:first" in other.output
-    assert count("--resume", "--branch", "first").stdout == "92\n"
+    count = ["count", "queens:8", "--run", tmp_path / "run", "--jobs", 1]
+    first = invoke(*count, "--branch", "first", "--node-limit", 50, "--budget", 20)
+    assert first.exit_code == 1
+    assert "dlx:first" in refused(*count, "--resume")
+    assert invoke(*count, "--resume", "--branch", "first").stdout == "92\n"

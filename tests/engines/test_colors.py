@@ -22,21 +22,6 @@ WORDS = ["are", "ate", "bat", "bee", "ear", "eat", "eel", "ere", "era", "rat", "
 coloured_engines = pytest.mark.parametrize("engine", COLOURED)
 
 
-def graph_colouring(edges, n_points, n_colors):
-    """Choose a colour for each point, and for each edge two different colours of its ends."""
-    options, colors = [], []
-    for point, color in product(range(n_points), range(n_colors)):
-        options.append([("point", point), ("color", point)])
-        colors.append({("color", point): color})
-    for (a, b), one, other in product(edges, range(n_colors), range(n_colors)):
-        if one != other:
-            options.append([("edge", a, b), ("color", a), ("color", b)])
-            colors.append({("color", a): one, ("color", b): other})
-    primary = [("point", point) for point in range(n_points)] + [("edge", *ends) for ends in edges]
-    secondary = [("color", point) for point in range(n_points)]
-    return bs.ExactCover.from_options(options, primary, secondary, colors=colors)
-
-
 def word_squares(words):
     """Choose a word for each row and each column; the letter of a cell is its item's colour."""
     n = len(words[0])
@@ -54,15 +39,6 @@ def word_squares(words):
 @given(problem=problems(5, 9, 2))
 def test_the_oracle_finds_the_covers_of_the_definition(problem):
     assert covers(problem) == bounded_covers(problem)
-
-
-@coloured_engines
-@pytest.mark.parametrize("n_colors", [1, 2, 3])
-def test_colourings_of_cycles(engine, n_colors):
-    n = 5  # the chromatic polynomial of a cycle is (k - 1)**n + (-1)**n * (k - 1)
-    problem = graph_colouring([(k, (k + 1) % n) for k in range(n)], n, n_colors)
-    k = n_colors - 1
-    assert bs.count(problem, engine=engine, jobs=1).count == k**n + (-1) ** n * k
 
 
 @coloured_engines

@@ -169,23 +169,6 @@ def test_most_grids_of_these_tests_need_guesses():
     assert np.count_nonzero((outcome.nodes > 5) & (outcome.counts > 1)) > 10
 
 
-@given(seed=st.integers(0, 2**20), depth=st.integers(0, 3))
-def test_a_split_has_the_first_covers_in_the_same_order(seed, depth):
-    """However a tree is split: its covers in tree order are those of the straight search."""
-    stacks = USUAL.stacks(guessing_grids(6, seed, spared=seed % 2))
-    straight = LANES.search(USUAL, Task.of(stacks, limit=50, keep=50))
-    split = LANES.search(USUAL, Task.of(stacks, depth=depth, keep=UNLIMITED))
-    below = LANES.search(USUAL, Task.of(split.frontier, limit=50, keep=50))
-    both = Stacks.concatenate([split.solutions, below.solutions])
-    for root in range(len(stacks)):
-        covers = sorted(c.tolist() for c in both.take(both.roots == root))
-        first = [c.tolist() for c in straight.solutions.take(straight.solutions.roots == root)]
-        assert covers[: len(first)] == first
-    shares = np.zeros(len(stacks))
-    np.add.at(shares, split.frontier.roots, split.weights)
-    assert np.all(shares <= 1 + 1e-9)
-
-
 def test_malformed_stacks_clash_and_are_not_searched():
     good = USUAL.stack(SOLVED).tolist()
     stacks = [[0, 0], [0, 1], [0, 9], [0, 81], [0, 90], [729], [5, 2**32 - 1], [], good, [*good, 3]]

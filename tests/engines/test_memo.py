@@ -2,12 +2,13 @@ import json
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from conftest import WHOLE, coloured_problems, problems
 from hypothesis import given, strategies as st
-from invoking import invoke
+from invoking import invoke, refused
 from kinds import shuffled
 from oracles import covers
 
@@ -221,22 +222,15 @@ def test_bad_sizes_are_refused(size):
 
 
 def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):
-    def fail(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(memo, "_new_table", fail)
-    done = cli("dominoes:8x8", "--memo")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == "batchsolve: no memory for a table of 256 MB; name a smaller size\n"
-
-
-def cli(*arguments):
-    return invoke("count", *arguments, "--quiet", "--jobs", "1")
+    monkeypatch.setattr(memo, "_new_table", Mock(side_effect=MemoryError))
+    why = "batchsolve: no memory for a table of 256 MB; name a smaller size"
+    assert refused("count", "dominoes:8x8", "--memo") == why
 
 
 def test_the_command():
-    plain = cli("dominoes:8x8", "--memo")
+    command = ["count", "dominoes:8x8", "--memo", "--quiet", "--jobs", "1"]
+    plain = invoke(*command)
     assert (plain.exit_code, plain.stdout) == (0, "12988816\n")
-    line = json.loads(cli("dominoes:8x8", "--memo", "--memo-size", "8", "--json").stdout)
+    line = json.loads(invoke(*command, "--memo-size", "8", "--json").stdout)
     assert (line["count"], line["complete"], line["engine"]) == (12_988_816, True, "memo:8")
     assert line["nodes"] < 10_000

@@ -11,13 +11,7 @@ from scipy import sparse
 import batchsolve as bs
 from batchsolve import ExactCover, ProblemError, Sudoku
 from batchsolve.engines import get_engine
-from batchsolve.formats.exact_cover_files import (
-    read_ec,
-    read_json,
-    read_sets,
-    write_dlx,
-    write_json,
-)
+from batchsolve.formats import exact_cover_files as files
 
 
 def test_from_options_orders_items_by_first_use():
@@ -83,9 +77,9 @@ def test_arrays_are_read_only_also_in_a_worker_that_a_problem_was_sent_to():
 GAPS = {
     "matrix": lambda: ExactCover.from_matrix([[1, 0], [0, 0], [0, 1], [0, 0]]),
     "sparse": lambda: ExactCover.from_matrix(sparse.csr_matrix([[1, 0], [0, 0], [0, 1], [0, 0]])),
-    "json": lambda: read_json('{"options": [["a"], [], ["b"], []]}'),
-    "sets": lambda: read_sets("2 4\n1 1\n0\n1 2\n0\n"),
-    "ec": lambda: read_ec("p ec 2\ns 1\ns\ns 2\ns\n"),
+    "json": lambda: files.read_json('{"options": [["a"], [], ["b"], []]}'),
+    "sets": lambda: files.read_sets("2 4\n1 1\n0\n1 2\n0\n"),
+    "ec": lambda: files.read_ec("p ec 2\ns 1\ns\ns 2\ns\n"),
 }
 
 
@@ -100,7 +94,7 @@ def test_options_without_items_are_in_no_cover_and_keep_their_numbers(form, capl
 def test_a_warning_is_given_once_in_a_loop_of_calls(caplog):
     for _ in range(3):
         GAPS["json"]()
-        read_json('{"options": [[]]}')
+        files.read_json('{"options": [[]]}')
         bs.count("steiner:7", up_to_symmetry=True)
     assert [message[:17] for message in caplog.messages] == [
         "2 options without",
@@ -130,9 +124,9 @@ def test_engines_find_the_same_covers_beside_options_without_items(problem, gaps
 
 def test_a_problem_with_options_without_items_is_read_as_it_was_written():
     problem = GAPS["json"]()
-    again = read_json(write_json(problem))
+    again = files.read_json(files.write_json(problem))
     assert again.fingerprint == problem.fingerprint
-    assert write_dlx(problem) == "a b | (none)\na\n(none)\nb\n(none)\n"
+    assert files.write_dlx(problem) == "a b | (none)\na\n(none)\nb\n(none)\n"
 
 
 @pytest.mark.parametrize("matrix", [[[1, 0], [0, 1]], np.eye(2, dtype=int), sparse.eye(2)])

@@ -10,16 +10,11 @@ MASK = np.arange(16) > 1  # the cells left, 1 and 2, leave several solutions
 PUZZLE = np.where(MASK, 0, SOLVED)
 
 
-@pytest.mark.parametrize(
-    "grids",
-    [
-        np.ma.array(SOLVED, mask=MASK).reshape(1, 16),
-        np.ma.array(SOLVED, mask=MASK).reshape(1, 4, 4),
-        [np.ma.array(SOLVED, mask=MASK)],
-        [np.ma.array(SOLVED, mask=MASK).reshape(4, 4)],
-    ],
-    ids=["flat", "square", "list of flat", "list of square"],
-)
+FLAT = np.ma.array(SOLVED, mask=MASK)
+SQUARE = FLAT.reshape(4, 4)
+
+
+@pytest.mark.parametrize("grids", [FLAT[None], SQUARE[None], [FLAT], [SQUARE]], ids=range(4))
 def test_masked_cells_are_blank(grids):
     sudoku = bs.Sudoku(2, 2)
     assert bs.solve_batch(grids).status.tolist() == ["multiple"]

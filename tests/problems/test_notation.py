@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from batchsolve import InputError, Stacks, Sudoku
+from batchsolve.problems import survey
 from batchsolve.problems.notation import Notation, default_box, notations, numbers
-from batchsolve.problems.survey import (
-    AmbiguousNotationError,
-    Signs,
-    forms,
-    most_frequent_form,
-    most_frequent_size,
-    shown,
-)
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 20, 25, 30, 36, 49, 144]
 FOUR, NUMBERS = notations(4)[0], numbers(4)
@@ -45,10 +38,10 @@ def test_any_alphabet_is_written_symbol_by_symbol(data):
 
 
 def notation_of(values, size):
-    codes = forms(column := pa.array(values))
-    assert most_frequent_size(codes) == size
-    form = most_frequent_form(codes, size)
-    return Signs().notation(shown(column.filter(pa.array(codes == form.code)), form))
+    codes = survey.forms(column := pa.array(values))
+    assert survey.most_frequent_size(codes) == size
+    form = survey.most_frequent_form(codes, size)
+    return survey.Signs().notation(survey.shown(column.filter(pa.array(codes == form.code)), form))
 
 
 def grid16(symbols, blank=".", filled=1.0):
@@ -85,7 +78,7 @@ def test_alphabets_of_16_are_told_apart_by_the_whole_column(values, name):
     ],
 )
 def test_doubtful_columns_are_refused_with_the_choices(values, choices):
-    with pytest.raises(AmbiguousNotationError) as error:
+    with pytest.raises(survey.AmbiguousNotationError) as error:
         notation_of(values, 16)
     assert error.value.names == choices
     assert " or ".join(choices) in str(error.value)

@@ -110,10 +110,7 @@ REFUSED = [
         for branches in ([[1, 0]], [[0] * 3] * 2)
     ),
     (lambda: stacks([[1]], None, [[1, 0.5, 2]]), "^branches of stacks must hold whole numbers"),
-    (
-        lambda: stacks([[1]], None, [[-1, 0, 2]]),
-        "^branches of stacks hold numbers of 32 b.*-1",
-    ),
+    (lambda: stacks([[1]], None, [[-1, 0, 2]]), "^branches of stacks hold numbers of 32 b.*-1"),
     (lambda: stacks([[1]], None, [[1, 0, 2**32]]), "^branches of stacks hold numbers of 32 bits"),
     (lambda: stacks([[1]], None, [[0, 1, 2]]), "^branches of stacks name an item, counted from 1"),
     # masked arrays

@@ -219,6 +219,12 @@ KILLER = """
 """
 
 
+def cage_of(own, cage):
+    """Return the cells of a cage, and its sets of digits."""
+    cells = own.cage_cells[slice(*own.cells_of[cage : cage + 2])]
+    return cells.tolist(), own.digit_sets[slice(*own.sets_of[cage])].tolist()
+
+
 def test_cages_that_follow_from_others():
     """They hold in every grid, and lie in a house or in a cage."""
     labels = "".join(KILLER.split())
@@ -236,9 +242,8 @@ def test_cages_that_follow_from_others():
     assert len(followed) > 10
     together = [set(cells) for cells in (*rules.houses, *(cage.cells for cage in cages))]
     for cage in followed:
-        cells = own.cage_cells[own.cells_of[cage] : own.cells_of[cage + 1]].tolist()
+        cells, sets = cage_of(own, cage)
         assert any(some.issuperset(cells) for some in together)
-        sets = own.digit_sets[slice(*own.sets_of[cage])].tolist()
         assert sum(1 << (d - 1) for d in full[cells].tolist()) in sets
 
 
@@ -251,14 +256,7 @@ def test_cages_that_follow_do_not_depend_on_the_rows_beside():
     other = replace(row, cages=(Cage((0, 1, 2, 3), 10),))  # as large as what is left of the fourth
     alone, beside = (Variants.of(shared, rows).row_rules for rows in ([row], [row, other]))
     found = [
-        [
-            (
-                some.cage_cells[some.cells_of[cage] : some.cells_of[cage + 1]].tolist(),
-                some.digit_sets[slice(*some.sets_of[cage])].tolist(),
-            )
-            for cage in range(*some.cages_of[:2])
-        ]
-        for some in (alone, beside)
+        [cage_of(some, cage) for cage in range(*some.cages_of[:2])] for some in (alone, beside)
     ]
     assert found[0] == found[1]
     assert ([14, 15], [0b10001, 0b1010]) in found[0]

@@ -119,11 +119,7 @@ def test_of_equal_covers_the_first_are_found_by_everybody():
     problem = with_costs(family("queens:8"), seed=1, most=0)
     found = [
         bs.cheapest(problem, 7, jobs=jobs, budget=budget, backend=backend).covers
-        for jobs, budget, backend in [
-            (1, None, "threading"),
-            (2, 5, "threading"),
-            (2, 7, "loky"),
-        ]
+        for jobs, budget, backend in [(1, None, "threading"), (2, 5, "threading"), (2, 7, "loky")]
     ]
     assert found[0] == found[1] == found[2]
     assert [cover.cost for cover in found[0]] == [0] * 7

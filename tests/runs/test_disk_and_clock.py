@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from itertools import chain, repeat
+from unittest.mock import DEFAULT, Mock
 
 import pyarrow.parquet as pq
 import pytest
@@ -143,23 +145,16 @@ def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
 ):
     """Network file systems report a full quota only then."""
     out = tmp_path / "out.csv"
-    sync, n_syncs = os.fsync, 0
-
-    def sync_some(handle):
-        nonlocal n_syncs
-        n_syncs += 1
-        if n_syncs > 2:
-            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
-        sync(handle)
-
+    full = repeat(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)))
+    sync = Mock(wraps=os.fsync, side_effect=chain([DEFAULT] * 2, full))
     with monkeypatch.context() as patch:
         patch.setattr("batchsolve.runs.specs.JOURNAL_SECONDS", 0)
-        patch.setattr("os.fsync", sync_some)
+        patch.setattr("os.fsync", sync)
         with pytest.raises(
             bs.OutputError, match="cannot be written: Disk quota exceeded"
         ) as failed:
             bs.solve_file(str(corpus), str(out), chunk=10, jobs=1)
-    assert n_syncs > 2
+    assert sync.call_count > 2
     assert any("go on with `resume`" in note for note in failed.value.__notes__)
     bs.solve_file(str(corpus), str(out), resume=True)
     assert out.read_bytes() == expected

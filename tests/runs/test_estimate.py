@@ -1,5 +1,7 @@
 """Estimates of search trees against their true sizes."""
 
+from unittest.mock import Mock, patch
+
 import numpy as np
 import pytest
 from conftest import problems
@@ -7,7 +9,7 @@ from hypothesis import given
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.engines import get_engine
+from batchsolve.engines import get_engine, native
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.estimate import Estimate, estimate, probe
 
@@ -66,24 +68,13 @@ def test_auto_is_the_engine_that_suits_the_problem(problem, engine):
 
 
 def test_a_check_that_raises_ends_probes_after_some_of_them(monkeypatch):
-    from batchsolve.engines import native
-
-    search, sizes = native.search_links, []
-
-    def noted(problem, task):
-        sizes.append(len(task.stacks))
-        return search(problem, task)
-
-    def check():
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(native, "search_links", noted)
     monkeypatch.setattr("batchsolve.runs.estimate.STOPS_AT_ONCE", 7)
     begin = Stacks.from_lists([[]] * 300)
-    rng = np.random.default_rng(5)
-    with pytest.raises(KeyboardInterrupt), asking(check):
+    rng, check = np.random.default_rng(5), Mock(side_effect=KeyboardInterrupt)
+    spied = patch.object(native, "search_links", wraps=native.search_links)
+    with spied as search, pytest.raises(KeyboardInterrupt), asking(check):
         probe(get_engine("dlx"), bs.family("queens:14"), begin, rng)
-    assert sizes == [7]
+    assert [len(call.args[1].stacks) for call in search.call_args_list] == [7]
     with pytest.raises(KeyboardInterrupt), asking(check):
         estimate("queens:14", probes=300)
 

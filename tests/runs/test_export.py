@@ -1,5 +1,6 @@
 import json
 import os
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pyarrow as pa
@@ -16,23 +17,8 @@ from batchsolve.runs.export import export_run, keys_of, sorted_keys, table_of
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.tables.answers import written_to
 
-NAMES = [
-    "",
-    "a",
-    "a ",
-    "ab",
-    "b",
-    "é",
-    "\uffee",
-    "🧩",
-    '"',
-    ",",
-    "\0",
-    "\1",
-    "a\0",
-    "a\0\1",
-    "a\0\2",
-]
+NAMES = ["", "a", "a ", "ab", "b", "é", "\uffee", "🧩", '"', ","]
+NAMES += ["\0", "\1", "a\0", "a\0\1", "a\0\2"]
 LISTS = pa.schema([("options", pa.list_(pa.string()))])
 GRIDS = pa.schema([("grid", pa.string())])
 
@@ -148,17 +134,15 @@ def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
     assert max(sorted_bytes) < 2 * 4000
 
 
-def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes, monkeypatch):
-    n_read = []
-    read_page = export._keys_between
-    monkeypatch.setattr(export, "_keys_between", lambda *of: n_read.append(1) or read_page(*of))
+def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes):
     rows = some_grids(np.random.default_rng(4), 8_000)
-    exported(tmp_path, GRIDS, [rows[k : k + 200] for k in range(0, 8_000, 200)], ".csv", 0)
+    with patch.object(export, "_keys_between", wraps=export._keys_between) as read_page:
+        exported(tmp_path, GRIDS, [rows[k : k + 200] for k in range(0, 8_000, 200)], ".csv", 0)
     n_bytes, n_runs = 8_000 * 20, 40
     assert max(sorted_bytes) < 10_000 + n_runs * 500
     assert sum(sorted_bytes) < 2.5 * n_bytes
     n_pages, n_ranges = n_bytes / 500, n_bytes / 4000
-    assert n_pages <= len(n_read) <= 1.5 * (n_pages + n_ranges * n_runs)
+    assert n_pages <= read_page.call_count <= 1.5 * (n_pages + n_ranges * n_runs)
 
 
 @pytest.mark.parametrize("schema", [GRIDS, LISTS], ids=["grids", "lists"])
@@ -204,9 +188,7 @@ def test_missing_and_damaged_parts(tmp_path, small_loads, damage):
 def test_a_full_disk_leaves_nothing_behind(tmp_path, small_loads, monkeypatch):
     make_run(tmp_path / "run", GRIDS, [some_grids(np.random.default_rng(6), 1000)])
 
-    def fail(dir):
-        raise OSError(28, "No space left on device")
-
+    fail = Mock(side_effect=OSError(28, "No space left on device"))
     monkeypatch.setattr(export.tempfile, "mkstemp", fail)
     (tmp_path / "out.csv").write_text("what was there before")
     match = r"out\.csv.*: cannot be written: No space left on device"
@@ -221,12 +203,7 @@ def test_an_export_that_is_ended_at_any_check_leaves_nothing_behind(tmp_path, sm
     make_run(tmp_path / "run", GRIDS, parts)
     (tmp_path / "out.csv").write_text("what was there before")
     for n_checks in range(100):
-        left = iter(range(n_checks))
-
-        def check(left=left):
-            if next(left, None) is None:
-                raise KeyboardInterrupt
-
+        check = Mock(side_effect=[*[None] * n_checks, KeyboardInterrupt])
         try:
             with asking(check):
                 rows = export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"), 2)

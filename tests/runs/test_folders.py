@@ -11,6 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -578,9 +579,7 @@ def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):
 
 
 def test_what_an_address_needs_is_said(monkeypatch, tmp_path):
-    def missing(uri):
-        raise ImportError("No module named 'huggingface_hub'")
-
+    missing = Mock(side_effect=ImportError("No module named 'huggingface_hub'"))
     monkeypatch.setitem(sys.modules, "fsspec.core", SimpleNamespace(url_to_fs=missing))
     with pytest.raises(bs.InputError, match="pip install fsspec huggingface_hub"):
         bs.solve_file("hf://datasets/nobody/nothing/in.csv", tmp_path / "out.csv")

@@ -9,7 +9,7 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given, strategies as st
-from invoking import invoke
+from invoking import invoke, refused
 from oracles import canonical_form, grids_by_rules
 
 import batchsolve as bs
@@ -176,12 +176,7 @@ def check_lines(text, kinds, sizes):
 def is_connected(cells, n):
     joined, left = [cells[0]], {*cells[1:]}
     for cell in joined:
-        near = {
-            cell - n,
-            cell + n,
-            *[cell - 1] * (cell % n > 0),
-            *[cell + 1] * ((cell + 1) % n > 0),
-        }
+        near = {cell - n, cell + n, *(c for c in (cell - 1, cell + 1) if c // n == cell // n)}
         joined += left & near
         left -= near
     return not left
@@ -296,13 +291,12 @@ def test_impossible_wishes_are_one_clear_error(why):
 def test_the_row_without_a_puzzle_is_named_and_those_before_it_are_kept(tmp_path):
     out = tmp_path / "out.csv"
     words = ["generate", "-n", "100", "--box", "2x2", "--clues", "6", "--minimal", "--chunk", "5"]
-    result = invoke(*words, "--node-limit", "300", "-o", out)
-    assert result.exit_code == 2
-    assert "no puzzle after 300 nodes" in result.stderr
-    row = int(result.stderr.split("row ")[1].split(":")[0])
+    said = refused(*words, "--node-limit", "300", "-o", out)
+    assert "no puzzle after 300 nodes" in said
+    row = int(said.split("row ")[1].split(":")[0])
     kept = (tmp_path / "out.csv.partial").read_text().splitlines()
     assert len(kept) == 1 + (row - 1) // 5 * 5
-    assert f"kept in {out}.partial; mend that, and delete " in result.stderr
+    assert f"kept in {out}.partial; mend that, and delete " in said
 
 
 @pytest.mark.parametrize(("seed", "row"), [(7, 1), (6, 3)])
@@ -427,8 +421,7 @@ def test_ranges_are_given_as_people_write_them():
     for how in ({"clues": "6..x"}, {"clues": "7..6"}, {"clues": 6.5}, {"clues": (1, 2, 3)}):
         with pytest.raises(bs.InputError, match=r"clues are a range such as 22\.\.26 or \(22, 26"):
             made(**how)
-    done = invoke("generate", "--clues", "6..x")
-    assert (done.exit_code, "clues are a range such as 22..26" in done.stderr) == (2, True)
+    assert "clues are a range such as 22..26" in refused("generate", "--clues", "6..x")
 
 
 def test_ratings_are_as_wished():

@@ -99,16 +99,11 @@ def test_large_grids_among_others_are_handed_over_as_alone():
 
 def test_rules_of_other_rows_do_not_decide_when_a_row_is_handed_over():
     digits = HEXADECIMAL.parse(bs.solve(LONG).solution)
-    rows = [
-        {
-            "puzzle": LONG,
-            "cages": " ".join(["1"] * n + ["."] * (256 - n)),
-            "sums": str(digits[:n].sum()),
-        }
-        for n in (2, 3, 4)
-    ]
-    found = bs.solve_table(pa.Table.from_pylist(rows), stats=True)["nodes"].to_pylist()
-    each = [bs.solve_table(pa.Table.from_pylist([row]), stats=True)["nodes"] for row in rows]
+    cages = [" ".join(["1"] * n + ["."] * (256 - n)) for n in (2, 3, 4)]
+    sums = [str(digits[:n].sum()) for n in (2, 3, 4)]
+    table = pa.table({"puzzle": [LONG] * 3, "cages": cages, "sums": sums})
+    found = bs.solve_table(table, stats=True)["nodes"].to_pylist()
+    each = [bs.solve_table(table[k : k + 1], stats=True)["nodes"] for k in range(3)]
     assert found == [nodes[0].as_py() for nodes in each]
     assert max(found) > fallback_of("auto", HEXADECIMAL, 2)[1]
 

@@ -5,21 +5,24 @@ import random
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from every_step import EVERY_STEP, ended_by, hear
 from invoking import invoke
 from kinds import graphs, with_costs
+from soak_jobs import is_worker, processes
 
 from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.problems.families import family
 from batchsolve.runs.export import export_run
 from batchsolve.runs.run import describe_run
 
-KINDS = {
-    "costs": (with_costs("langford:8"), ["--best", "20", "--budget", "50"]),
-    "bounds": (graphs(7, 2, 2), ["--budget", "200"]),
-    "symmetry": ("queens:10", ["--up-to-symmetry", "--budget", "1000"]),
+KINDS = {  # the name of a problem, the text of the file of that name, and options
+    "grid.txt": ("123456456" + "." * 27, ["--budget", "300", "--backend", "loky"]),
+    "costs.dlx": (write_dlx(with_costs("langford:8")), ["--best", "20", "--budget", "50"]),
+    "bounds.dlx": (write_dlx(graphs(7, 2, 2)), ["--budget", "200"]),
+    "queens:10": ("", ["--up-to-symmetry", "--budget", "1000"]),
 }
 SOLVED = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 needs_sessions = pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
@@ -32,26 +35,34 @@ def exported(run):
     return path.read_bytes()
 
 
-def kill_after_steps(words):
-    """Start a command; kill it and its workers after some steps."""
+def kill_after_steps(words, and_a_worker_before=False):
+    """Start a command; kill it and its workers after some steps.
+
+    If workers are processes, the command has to go on after one was killed before.
+    """
     command = [sys.executable, "-c", EVERY_STEP, *words, "--quiet"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, start_new_session=True, **pipes) as process:
         hear(process, 4)
+        mine = [each for each in processes() if each.parent == process.pid]
+        workers = [each.pid for each in mine if is_worker(each)]
+        for worker in workers[:and_a_worker_before]:
+            os.kill(worker, signal.SIGKILL)
+            hear(process, 3)
         os.killpg(process.pid, signal.SIGKILL)
 
 
 @needs_sessions
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_run_that_is_killed_goes_on_and_finds_the_same(kind, tmp_path):
-    problem, options = KINDS[kind]
-    if not isinstance(problem, str):
-        (tmp_path / "problem.dlx").write_text(write_dlx(problem))
-        problem = str(tmp_path / "problem.dlx")
-    words = ["enumerate", problem, "--engine", "dlx", "--resume", "--jobs", "2", *options, "-o"]
+@pytest.mark.parametrize("name", KINDS)
+def test_a_run_that_is_killed_goes_on_and_finds_the_same(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text, options = KINDS[name]
+    if text:
+        Path(name).write_text(text)
+    words = ["enumerate", name, "--engine", "dlx", "--resume", "--jobs", "2", *options, "-o"]
     whole, run = tmp_path / "whole", tmp_path / "killed"
     assert invoke(*words, whole).exit_code == 0
-    kill_after_steps([*words, str(run)])
+    kill_after_steps([*words, str(run)], and_a_worker_before=True)
     assert describe_run(str(run))["outstanding"]
     assert invoke(*words, run).exit_code == 0
     assert exported(run) == exported(whole)
@@ -76,20 +87,20 @@ def words_of(command, folder):
     """Return a command of tables, with an input that it makes if it needs one."""
     source = folder / "in"
     if command == "generate":
-        return ["generate", "-n", 400, "--box", "2x2", "--seed", 5, "--minimal", "--chunk", 10]
+        return ["generate", "-n", 240, "--box", "2x2", "--seed", 5, "--minimal", "--chunk", 10]
     if command == "solve":
         rng = random.Random(2)
-        shares = [rng.choice([0.35, 0.5, 0.65]) for _ in range(2000)]
+        shares = [rng.choice([0.35, 0.5, 0.65]) for _ in range(1200)]
         rows = ["".join("." if rng.random() < p else d for d in SOLVED) for p in shares]
         rows[7] = "55" + rows[7][2:]
         source.write_text("\n".join(["id,puzzle", *(f"{k},{row}" for k, row in enumerate(rows))]))
         return ["solve", source, "--chunk", 50]
     source.mkdir()
     names = [f"{name}:{n}" for n in range(4, 7) for name in ("queens", "langford", "matchings")]
-    for k in range(28):
+    for k in range(16):
         text = write_dlx(family(names[k % 9])) if k % 25 else "a b\na x\n"
         (source / f"{k:03}.dlx").write_text(text)
-    (source / "017.dlx").write_text(write_dlx(family("queens:10")))
+    (source / "011.dlx").write_text(write_dlx(family("queens:10")))
     return ["count", source, "--chunk", 2, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
 
 

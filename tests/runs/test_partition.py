@@ -51,7 +51,7 @@ def test_relatives_stay_together_and_shares_are_kept(seed):
 
 def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
     """Every solution of 6×6 has many puzzles; the groups are found once more in plain Python."""
-    sixes = SIXES.slice(0, 24)
+    sixes = SIXES.slice(0, 14)
     rows = zip(sixes["puzzle"].to_pylist(), sixes["solution"].to_pylist(), strict=True)
     forms = [
         [canonical_form([0 if c == "." else int(c) for c in text], 2, 3)[0] for text in row]
@@ -64,8 +64,8 @@ def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
     for k, (puzzle, solution) in enumerate(forms):
         for form in (("puzzle", puzzle), ("solution", solution)):
             assert of_form.setdefault(form, part_of[k]) == part_of[k]
-    assert len(made["a"]) == pytest.approx(12, abs=3)
-    assert len(of_form) < 2 * 24  # some are related
+    assert len(made["a"]) == pytest.approx(7, abs=2)
+    assert len(of_form) < 2 * 14  # some are related
 
 
 def test_each_stratum_has_the_shares():

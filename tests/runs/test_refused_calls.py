@@ -56,6 +56,10 @@ WRONG_CALLS = [
     ("only tables of grids have 'box'", lambda: solve_names(box=(2, 2))),
     ("only tables of grids have 'canonical'", lambda: solve_names(canonical=True)),
     ("only tables have a column of problems", lambda: solve_names(column="x")),
+    # arrays of grids
+    (r"shape \(n, N²\) or \(n, N, N\), not \(2, 15\)", lambda: bs.solve_batch(BLANK[:, 1:])),
+    (r"not \(16,\)", lambda: bs.solve_batch(BLANK[0])),
+    ("grid 0 has 5 in row 1, column 1; digits are 1 to 4", lambda: bs.solve_batch(BLANK + 5)),
     # a problem for each grid
     ("1 problem for 2 grids", lambda: bs.solve_batch(BLANK, [SUDOKU])),
     ("the same cells and digits", lambda: bs.solve_batch(BLANK, [SUDOKU, bs.Sudoku(3, 3)])),
@@ -76,10 +80,7 @@ WRONG_CALLS = [
     ("on_progress is a function or True, not 7", lambda: bs.estimate("queens:4", on_progress=7)),
     # columns of predictions
     ("unknown column 'x'; choose from 'puzzle'", lambda: bs.evaluate(TABLE, prediction="x")),
-    (
-        "as that of predictions and of puzzles",
-        lambda: bs.evaluate(TABLE, prediction="puzzle"),
-    ),
+    ("as that of predictions and of puzzles", lambda: bs.evaluate(TABLE, prediction="puzzle")),
     ("unknown column 'x'", lambda: bs.evaluate(TABLE, by="x")),
     ("name it with `by`", lambda: bs.evaluate(TABLE, bins=[1])),
     ("bins ascend", lambda: bs.evaluate(TABLE, by="level", bins=[2, 1])),

@@ -16,52 +16,31 @@ EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5
 CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
 SMALL = "1.....2..3.....4"
 DRAWN = {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "thermo+renban"}
-COMMANDS = {  # the function, its input, its settings, and a setting of another run
-    "solve": (
-        bs.solve_file,
-        ["puzzle", *[SMALL, "12" + "." * 14, "11..............", "12", "." * 81, EASY] * 60],
-        {"canonical": True},
-        {"limit": 3},
-    ),
-    "solve by rules": (
-        bs.solve_file,
-        [
-            "puzzle,cages,sums,rules",
-            *(
-                f"{'.' * 16},AABB............,A={3 + k % 6} B=6,{'x' * (k % 5 == 4)}"
-                for k in range(99)
-            ),
-        ],
-        {"backend": "loky"},
-        {"rule_columns": "none"},
-    ),
-    "augment": (
-        partial(bs.augment_file, n=5),
-        [
-            "id,puzzle,solution",
-            *["a,12,", f"b,{SMALL},1243342143122134", f'"c,d",{"." * 16},'] * 60,
-        ],
-        {"original": True, "seed": 9, "backend": "loky"},
-        {"seed": 8},
-    ),
-    "rate": (
-        bs.rate_file,
-        ["puzzle", *[EASY, CHAIN, EASY[:80]] * 30],
-        {"backdoor": True},
-        {"steps": True},
-    ),
-    "generate": (
-        lambda _, out, **how: bs.generate_file(out, 120, **how),
-        [],
-        {"box": (2, 2), "seed": 3, **DRAWN},
-        {"seed": 4},
-    ),
-    "count": (
-        bs.count_file,
-        ["id,problem", *["1,queens:7", "2,langford:4", "3,queens:x"] * 50],
-        {"jobs": 2},
-        {"limit": 9},
-    ),
+FOURS = [SMALL, "12" + "." * 14, "11..............", "12"]
+CAGES = [f"{'.' * 16},AABB............,A={3 + k % 6} B=6,{'x' * (k % 5 == 4)}" for k in range(99)]
+SOLVED = ["a,12,", f"b,{SMALL},1243342143122134", f'"c,d",{"." * 16},']
+INPUTS = {
+    "solve": ["puzzle", *[*FOURS, "." * 81, EASY] * 60],
+    "solve by rules": ["puzzle,cages,sums,rules", *CAGES],
+    "augment": ["id,puzzle,solution", *SOLVED * 60],
+    "rate": ["puzzle", *[EASY, CHAIN, EASY[:80]] * 30],
+    "generate": [],
+    "count": ["id,problem", *["1,queens:7", "2,langford:4", "3,queens:x"] * 50],
+}
+
+
+def generate(_, out, **how):
+    return bs.generate_file(out, 120, **how)
+
+
+AUGMENTED = {"original": True, "seed": 9, "backend": "loky"}
+COMMANDS = {  # the function, its settings, and a setting of another run
+    "solve": (bs.solve_file, {"canonical": True}, {"limit": 3}),
+    "solve by rules": (bs.solve_file, {"backend": "loky"}, {"rule_columns": "none"}),
+    "augment": (partial(bs.augment_file, n=5), AUGMENTED, {"seed": 8}),
+    "rate": (bs.rate_file, {"backdoor": True}, {"steps": True}),
+    "generate": (generate, {"box": (2, 2), "seed": 3, **DRAWN}, {"seed": 4}),
+    "count": (bs.count_file, {"jobs": 2}, {"limit": 9}),
 }
 
 
@@ -88,11 +67,11 @@ def bytes_of(output):
 def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
     command, suffix, tmp_path, monkeypatch
 ):
-    function, lines, how, other = COMMANDS[command]
+    function, how, other = COMMANDS[command]
     [setting] = other
     monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)
     monkeypatch.setattr(outputs, "ROW_GROUP", 100)
-    (tmp_path / "in.csv").write_text("\n".join([*lines, ""]))
+    (tmp_path / "in.csv").write_text("\n".join([*INPUTS[command], ""]))
     make = partial(function, tmp_path / "in.csv")
     one, two, cut = (f"{tmp_path}/{name}{suffix}" for name in ("one", "two", "cut"))
     alone = {**how, "jobs": 1, "backend": "threading"}

@@ -42,11 +42,8 @@ def test_every_problem_has_its_first_cover(tmp_path):
     ]
     for name, row in zip(NAMES, rows, strict=True):
         problem = bs.family(name)
-        assert (row["name"], row["items"], row["options"]) == (
-            name,
-            problem.n_items,
-            problem.n_options,
-        )
+        size = problem.n_items, problem.n_options
+        assert (row["name"], row["items"], row["options"]) == (name, *size)
         assert row["cover"] == first_cover(problem)
         n = min(2, bs.count(problem).count)
         assert (row["n_solutions"], row["status"]) == (n, ["unsolvable", "unique", "multiple"][n])

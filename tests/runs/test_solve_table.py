@@ -114,21 +114,13 @@ def test_categories_of_polars_are_texts(kind, backend):
     assert batch.status.tolist() == ["unique", "multiple"] * 2
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pa.list_(pa.int64()),
-        pa.large_list(pa.int8()),
-        pa.list_(pa.uint8(), 16),
-        pa.list_(pa.list_(pa.int16())),
-        pa.list_(pa.list_(pa.int32(), 4), 4),
-        pa.list_(pa.float32()),
-        pa.list_(pa.string()),
-        pa.large_list(pa.string_view()),
-        pa.fixed_shape_tensor(pa.uint8(), (4, 4)),
-    ],
-    ids=str,
-)
+LISTS = [pa.list_(pa.int64()), pa.large_list(pa.int8()), pa.list_(pa.uint8(), 16)]
+MORE = [pa.list_(pa.float32()), pa.list_(pa.string()), pa.large_list(pa.string_view())]
+SQUARES = [pa.list_(pa.list_(pa.int16())), pa.list_(pa.list_(pa.int32(), 4), 4)]
+TENSOR = pa.fixed_shape_tensor(pa.uint8(), (4, 4))
+
+
+@pytest.mark.parametrize("kind", [*LISTS, *MORE, *SQUARES, TENSOR], ids=str)
 @pytest.mark.parametrize("form", ["table", ".parquet", ".jsonl"])
 def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
     storage = storage_of(kind)
@@ -191,8 +183,7 @@ def test_lists_of_arrow_in_pandas_stay_of_arrow():
 
 def test_solutions_of_lists_can_be_read_again(tmp_path):
     digits = ["123456789".find(c) + 1 for c in PUZZLE]
-    kind = pa.fixed_shape_tensor(pa.uint8(), (4, 4))
-    tensors = kind.wrap_array(pa.array([digits], kind.storage_type))
+    tensors = TENSOR.wrap_array(pa.array([digits], TENSOR.storage_type))
     pq.write_table(pa.table({"puzzle": tensors}), tmp_path / "in.parquet")
     (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": digits}) + "\n")
     pairs = ("out.csv", "in.jsonl"), ("again.csv", "out.csv"), ("b.jsonl", "out.csv")
@@ -256,22 +247,18 @@ def test_what_is_no_table_of_puzzles_is_refused(table, why):
 TEXTS = [PUZZLE, "11..............", "." * 16, "1.....2..3.....x", None]
 
 
-def texts_of(kind):
-    if kind == "list":
-        return TEXTS
-    if kind == "array":
-        return np.array(TEXTS, object)
-    if kind == "arrow":
-        return pa.array(TEXTS)
-    if kind == "chunked":
-        return pa.chunked_array([TEXTS[:2], TEXTS[2:]])
-    library = pytest.importorskip(kind)
-    return library.Series(TEXTS)
+SERIES = {
+    "list": list,
+    "array": lambda texts: np.array(texts, object),
+    "arrow": pa.array,
+    "chunked": lambda texts: pa.chunked_array([texts[:2], texts[2:]]),
+}
 
 
-@pytest.mark.parametrize("kind", ["list", "array", "arrow", "chunked", "pandas", "polars"])
+@pytest.mark.parametrize("kind", [*SERIES, "pandas", "polars"])
 def test_texts_are_solved_like_digits(kind):
-    result = bs.solve_batch(texts_of(kind))
+    series = SERIES.get(kind) or pytest.importorskip(kind).Series
+    result = bs.solve_batch(series(TEXTS))
     assert len(result) == len(TEXTS)
     assert result.status.tolist() == ["unique", "invalid", "multiple", "invalid", "invalid"]
     texts = result.text()

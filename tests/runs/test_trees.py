@@ -1,14 +1,10 @@
 import json
-import os
 import random
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +15,6 @@ from every_step import EVERY_STEP, hear
 from hypothesis import given, settings, strategies as st
 from invoking import invoke
 from oracles import covers
-from soak_jobs import is_worker, processes
 
 import batchsolve as bs
 from batchsolve.problems.families import family
@@ -40,8 +35,7 @@ SMALL = ["queens:8", "langford:7", "langford:8", "dominoes:6x6", "latin:4", "lat
 
 
 @pytest.mark.parametrize(
-    ("name", "chosen"),
-    [(name, WAYS[k % 4]) for k, name in enumerate([*SMALL, *SMALL])],
+    ("name", "chosen"), [(name, WAYS[k % 4]) for k, name in enumerate([*SMALL, *SMALL])]
 )
 def test_counts_and_nodes_are_the_same_however_the_work_is_cut_up(name, chosen):
     """The counts of one task are known; see test_families.py."""
@@ -124,7 +118,7 @@ def test_the_range_of_the_finished_share_of_a_grid_holds_it(capsys):
     assert len(seen) > 100
     assert np.mean((low - 0.02 <= true) & (true <= high + 0.02)) > 0.95
     assert (low[-1], high[-1]) == (1, 1)
-    count(grid, on_progress=True, jobs=1, budget=20_000, engine="lanes", node_limit=10**6)
+    count(grid, on_progress=True, jobs=1, budget=20_000, engine="lanes", node_limit=10**5)
     assert re.search(r"of the tree, estimated.*, \d+% to \d+% finished\]", capsys.readouterr().err)
 
 
@@ -236,53 +230,12 @@ def test_runs_are_refused_with_a_reason(tmp_path):
         runs.Run(tmp_path / "full", problem, resume=True)
 
 
-def workers_of(pid):
-    """Return the ids of the workers of a process."""
-    return [each.pid for each in processes() if each.parent == pid and is_worker(each)]
-
-
 @pytest.fixture(scope="module")
 def clue_row(tmp_path_factory):
     """Write a 6×6 grid with 6,528 solutions."""
     grid = tmp_path_factory.mktemp("grid") / "grid.txt"
     grid.write_text("123456456" + "." * 27)
     return grid
-
-
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
-def test_killed_again_and_again_a_run_ends_with_every_solution_once(clue_row, tmp_path):
-    rng = random.Random(7)
-    out = tmp_path / "run"
-    words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--engine", "dlx"]
-    words += ["--jobs", "2", "--budget", "300", "--quiet"]
-    for backend in ("loky", "threading", "loky"):
-        killed = [sys.executable, "-c", EVERY_STEP, *words, "--backend", backend]
-        # workers of a killed run inherit its pipes, so do not wait for the pipes to close
-        process = subprocess.Popen(
-            killed, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        hear(process, rng.randrange(1, 12))
-        time.sleep(0.03 * rng.random())
-        workers = workers_of(process.pid) if backend == "loky" else []
-        if workers:
-            os.kill(rng.choice(workers), signal.SIGKILL)
-            hear(process, rng.randrange(1, 6))  # the run continues without that worker
-        workers = workers_of(process.pid)
-        process.kill()
-        for worker in workers:
-            with suppress(ProcessLookupError):  # it has seen that its process is gone
-                os.kill(worker, signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-        process.stdin.close()
-        process.stdout.close()
-    assert invoke(*words).exit_code == 0
-    found = read_all(out)
-    problem = bs.Sudoku(2, 3)
-    assert len(found) == count(problem, problem.stack(problem.parse(clue_row.read_text()))).count
-    assert len(set(found)) == len(found) == 6_528
-    grids = np.array([problem.parse(text) for text in found[::10]])
-    assert problem.check(grids, grids).all()
-    assert runs.describe_run(str(out))["count"] == 6_528
 
 
 def test_a_run_that_is_going_on_is_described_by_its_last_checkpoint(clue_row, tmp_path):

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from conftest import interrupted_after
@@ -67,14 +68,12 @@ def test_rows_of_an_interrupted_run_are_not_overwritten(name):
     for path in kept:
         Path(path).write_text(path)
     with only_writer(out):  # the run goes on
-        done = invoke(*WRITERS[name])
-    assert done.exit_code == 2
-    assert f"{out}: is being written by another run; wait until it ends" in done.output
-    assert "interrupted" not in done.output
-    done = invoke(*WRITERS[name])
-    assert done.exit_code == 2
-    assert f"{kept[0]}: an interrupted run (of solve, for instance) left its rows" in done.output
-    assert f"go on with that run and --resume, delete {' and '.join(kept)}" in done.output
+        said = refused(*WRITERS[name])
+    assert f"{out}: is being written by another run; wait until it ends" in said
+    assert "interrupted" not in said
+    said = refused(*WRITERS[name])
+    assert f"{kept[0]}: an interrupted run (of solve, for instance) left its rows" in said
+    assert f"go on with that run and --resume, delete {' and '.join(kept)}" in said
     assert not os.path.exists(out)
     assert [Path(path).read_text() for path in kept] == kept
 
@@ -83,25 +82,18 @@ def test_rows_of_an_interrupted_run_are_not_overwritten(name):
 def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
     other, out = ("augment" if name == "solve" else "solve"), output_of(name)
     Path("in.txt").write_text(ROWS + "x\n")
-    stopped = invoke(*WRITERS[other], "--stop-on-invalid")
-    assert stopped.exit_code == 2, stopped.output
-    done = invoke(*WRITERS[name])
-    assert done.exit_code == 2
-    assert f"{out}.partial: an interrupted run ({other}) left its rows there; go on" in done.output
-    done = invoke(*WRITERS[name], "--resume")
-    assert done.exit_code == 2
-    assert f"the journal of a run of another kind, {other}, and not " in done.output
+    refused(*WRITERS[other], "--stop-on-invalid")
+    why = f"{out}.partial: an interrupted run ({other}) left its rows there; go on"
+    assert why in refused(*WRITERS[name])
+    why = f"the journal of a run of another kind, {other}, and not "
+    assert why in refused(*WRITERS[name], "--resume")
 
 
 @pytest.mark.parametrize("end", [".partial", ".partial.journal"])
 def test_the_files_of_a_run_are_no_outputs(end):
     Path(f"out.csv{end}").write_text("rows")
-    done = invoke("sample", "queens:6", "-o", f"out.csv{end}")
-    assert done.exit_code == 2
-    assert (
-        "names that end with .partial or .partial.journal are those of unfinished runs"
-        in done.output
-    )
+    why = "names that end with .partial or .partial.journal are those of unfinished runs"
+    assert why in refused("sample", "queens:6", "-o", f"out.csv{end}")
     assert Path(f"out.csv{end}").read_text() == "rows"
 
 
@@ -114,16 +106,16 @@ def test_a_file_in_the_folder_of_a_run_is_no_output(name, folder):
     assert invoke("enumerate", "queens:6", "-o", "run").exit_code == 0
     before = contents()
     words = (WRITERS | MORE)[name]
-    done = invoke(*(f"{folder}/{word}" if word.startswith("out.") else word for word in words))
-    assert (done.exit_code, contents()) == (2, before)
-    assert "lies in the folder of a run; write elsewhere" in done.output
+    said = refused(*(f"{folder}/{word}" if word.startswith("out.") else word for word in words))
+    assert "lies in the folder of a run; write elsewhere" in said
+    assert contents() == before
 
 
 def test_an_interrupted_solve_goes_on_after_another_command_was_refused():
     bs.solve_file("in.txt", "right.csv")
     with pytest.raises(KeyboardInterrupt):
         bs.solve_file("in.txt", "out.csv", chunk=1, on_progress=interrupted_after(0))
-    assert invoke("sample", "queens:6", "-n", 3, "-o", "out.csv").exit_code == 2
+    refused("sample", "queens:6", "-n", 3, "-o", "out.csv")
     assert invoke("solve", "in.txt", "-o", "out.csv", "--chunk", 1, "--resume").exit_code == 0
     assert Path("out.csv").read_bytes() == Path("right.csv").read_bytes()
 
@@ -141,9 +133,7 @@ def test_of_two_writers_the_one_that_fails_leaves_nothing_and_the_other_goes_on(
 
 
 def test_without_locks_the_names_of_two_writers_still_differ(monkeypatch):
-    def flock(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
+    flock = Mock(side_effect=OSError(errno.ENOLCK, "No locks available"))
     monkeypatch.setattr(fcntl, "flock", flock)
     with whole_file("out.txt") as one, whole_file("out.txt") as other:
         one.write(b"one")

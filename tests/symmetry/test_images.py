@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from oracles import canonical_form, lines_in_all_orders, solved
+from oracles import lines_in_all_orders, solved
 from test_canonical import puzzles
 
 import batchsolve as bs
@@ -54,16 +54,7 @@ def test_images_are_different_members_of_the_orbit(case, seed, original):
         assert not original or found[0] == tuple(square.reshape(-1).tolist())
 
 
-@settings(max_examples=4)
-@given(puzzles(2, 3), st.integers(0, 2**64))
-def test_images_of_6x6_puzzles_have_the_same_form(square, seed):
-    images = drawn(bs.Sudoku(2, 3), square, 3, seed)
-    least, _ = canonical_form(square, 2, 3)
-    for image in images.puzzles:
-        assert canonical_form(image, 2, 3)[0] == least
-
-
-@pytest.mark.parametrize("box", [(3, 3), (3, 4), (4, 2), (1, 7), (4, 4)])
+@pytest.mark.parametrize("box", [(3, 3), (2, 3), (3, 4), (4, 2), (1, 7), (4, 4)])
 def test_images_have_the_same_form_and_their_solutions_solve_them(box):
     problem, rng = bs.Sudoku(*box), np.random.default_rng(3)
     solutions = np.array([solved(*box).reshape(-1)] * 3, np.uint8)
