@@ -97,10 +97,10 @@ def words_of(command, folder):
         return ["solve", source, "--chunk", 50]
     source.mkdir()
     names = [f"{name}:{n}" for n in range(4, 7) for name in ("queens", "langford", "matchings")]
-    for k in range(16):
+    for k in range(28):
         text = write_dlx(family(names[k % 9])) if k % 25 else "a b\na x\n"
         (source / f"{k:03}.dlx").write_text(text)
-    (source / "011.dlx").write_text(write_dlx(family("queens:10")))
+    (source / "017.dlx").write_text(write_dlx(family("queens:10")))
     return ["count", source, "--chunk", 2, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
 
 
@@ -108,8 +108,8 @@ def words_of(command, folder):
 @pytest.mark.parametrize(
     ("command", "suffix", "how", "chunks"),
     [
-        ("solve", ".csv", signal.SIGKILL, (12, 20)),
-        ("generate", ".parquet", signal.SIGINT, (12, 20)),
+        ("solve", ".csv", signal.SIGKILL, (8, 14)),
+        ("generate", ".parquet", signal.SIGINT, (8, 14)),
         ("count", ".csv", signal.SIGKILL, (6, 8)),
     ],
 )
