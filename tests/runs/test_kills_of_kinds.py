@@ -110,7 +110,7 @@ def words_of(command, folder):
     [
         ("solve", ".csv", signal.SIGKILL, (8, 14)),
         ("generate", ".parquet", signal.SIGINT, (8, 14)),
-        ("count", ".csv", signal.SIGKILL, (6, 8)),
+        ("count", ".csv", signal.SIGKILL, (5, 7)),
     ],
 )
 def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(
@@ -127,4 +127,5 @@ def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(
             assert "interrupted; the rows done are kept in" in messages
     assert last in (code, 130, -how)  # the code of a whole run, unless killed after its last step
     assert out.read_bytes() == whole.read_bytes()
-    assert set(os.listdir(tmp_path)) <= {"in", out.name, whole.name}
+    left = {f".{out.name}.batchsolve"} if last == -how else set()  # which the next writer removes
+    assert set(os.listdir(tmp_path)) <= {"in", out.name, whole.name} | left
