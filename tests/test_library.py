@@ -1,7 +1,10 @@
 """The package as a library: the arguments of functions, and the content of results."""
 
+import ast
 import inspect
 import re
+from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +23,14 @@ def test_every_public_name_is_found_and_shown():
         assert isinstance(public, str) or ">>> " in inspect.getdoc(public), name
     with pytest.raises(AttributeError, match="no attribute 'slove'"):
         _ = bs.slove
+
+
+def test_no_module_gives_a_constant_two_values():
+    """Two modules became one, and the constant of the one got the value of the other."""
+    for path in Path(bs.__file__).parent.rglob("*.py"):
+        nodes = [each for each in ast.parse(path.read_text()).body if isinstance(each, ast.Assign)]
+        names = Counter(ast.unparse(target) for node in nodes for target in node.targets)
+        assert max(names.values(), default=1) == 1, f"{path}: {names.most_common(1)}"
 
 
 @pytest.fixture(params=["name", "file", "path of a row", "reading", "problem"])
