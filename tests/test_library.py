@@ -33,6 +33,16 @@ def test_no_module_gives_a_constant_two_values():
         assert max(names.values(), default=1) == 1, f"{path}: {names.most_common(1)}"
 
 
+def test_a_first_answer_does_without_pandas():
+    """Arrow would import it, if it is installed, for the first array that is made of values."""
+    calls = (
+        f'batchsolve.solve("{GRID}"); batchsolve.canonical("{GRID}"); batchsolve.count("queens:6")'
+    )
+    script = f'import batchsolve, sys; {calls}; assert "pandas" not in sys.modules'
+    done = run_python("-c", script)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.fixture(params=["name", "file", "path of a row", "reading", "problem"])
 def one_grid(request, tmp_path):
     """Return the same grid in every form that a user may give it in."""

@@ -45,8 +45,6 @@ from batchsolve.tables.columns import (
 from batchsolve.tables.places import open_to_read, split_suffixes
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
 
-STATUS_TEXTS = pa.array(STATUS_NAMES.tolist())
-
 
 class RowSums(NamedTuple):
     """The sums of some consecutive rows.
@@ -167,7 +165,7 @@ class RowValues:
         answers = self.answers
         counts = np.minimum(answers.counts, self.limit)
         return {
-            "status": STATUS_TEXTS.take(pa.array(self.status)),
+            "status": pa.array(STATUS_NAMES.tolist()).take(pa.array(self.status)),
             "n_solutions": pa.array(counts, mask=self.status == Status.INVALID),
             "message": sparse_text(self.messages, len(self.status)),
             "nodes": pa.array(answers.nodes),
