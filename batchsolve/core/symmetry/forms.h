@@ -2,8 +2,8 @@
 // symmetry.
 //
 // A symmetry relabels digits, permutes bands, stacks, and the lines within each, and transposes if
-// boxes are square. `batchsolve.problems.grid_symmetries` defines forms. `canonical_forms` checks the
-// shape, the digits, and that they do not clash, before a search uses them as indices.
+// boxes are square. `batchsolve.problems.grid_symmetries` defines forms. `canonical_forms` checks
+// the shape, the digits, and that they do not clash, before a search uses them as indices.
 #pragma once
 
 #include "arrays.h"
