@@ -343,16 +343,6 @@ def test_only_the_order_of_options_may_differ_where_it_is_left_open(engine, data
     assert free.nodes.tolist() == ordered.nodes.tolist()
 
 
-@pytest.mark.parametrize("engine", COLLECTING)
-def test_a_puzzle_has_its_one_solution(engine, one_puzzle):
-    problem = Sudoku(3, 3)
-    puzzle, solution = one_puzzle
-    task = Task.of(problem.stacks(problem.parse(puzzle)[None]), keep=2)
-    outcome = get_engine(engine).search(problem, task)
-    grids = [problem.format(grid) for grid in problem.grids(outcome.solutions)]
-    assert grids == [solution]
-
-
 @general_engines
 def test_a_problem_without_primary_items_has_one_cover(engine):
     problem = ExactCover([0, 1], [0], 1, n_primary=0)

@@ -5,7 +5,7 @@ from conftest import n_covers
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve import InputError, ProblemError, Sudoku
+from batchsolve import InputError, ProblemError
 from batchsolve.problems.families import FAMILIES, family, pentominoes, queens
 
 COUNTS = {
@@ -86,12 +86,6 @@ def test_queens_come_from_the_middle_and_have_names_of_squares():
     for cover in covers(problem):
         columns = {problem.option_name(o)[0] for o in cover}
         assert columns == set("abcde")
-
-
-def test_sudoku_family_is_the_empty_grid():
-    problem = family("sudoku:2x3")
-    assert isinstance(problem, Sudoku)
-    assert (problem.box_rows, problem.box_columns) == (2, 3)
 
 
 @pytest.mark.parametrize(

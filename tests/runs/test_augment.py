@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv, write_table
+from conftest import PUZZLE, SOLUTION, rows_of_csv, write_table
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
@@ -16,7 +16,6 @@ from batchsolve.tables.blocks import Block, Boundary, delimited, text_layout
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 
-PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 SHORT, BLANK = "12", "." * 16
 RIGHT = {"id": "a", "puzzle": PUZZLE, "solution": SOLUTION}
 

@@ -8,7 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, dataset, frame_of, interrupted_after, rows_of_csv, write_table
+from conftest import (
+    LIBRARIES,
+    PUZZLE,
+    dataset,
+    frame_of,
+    interrupted_after,
+    rows_of_csv,
+    write_table,
+)
 from hypothesis import given, settings, strategies as st
 from invoking import invoke, invoke_on, refused
 from oracles import canonical_form
@@ -17,7 +25,6 @@ import batchsolve as bs
 from batchsolve.runs.repeats import SeenKeys, grid_keys
 from batchsolve.symmetry import grids as symmetric_grids
 
-PUZZLE = "1.....2..3.....4"
 SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"
 CLASHING, SHORT = "11" + "." * 14, "12"
 

@@ -92,40 +92,38 @@ def test_covers_are_read_back_in_every_form(enumerated):
     assert lists(found_covers(reading, str(places[0]), 1)) == every[0][:1]
 
 
+TWINS = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
+NOT_FOUND = [  # the name and the text of a file, the problem, and what is said
+    ("short.jsonl", '{"options": ["1@1,3"]}', "not a cover: item 2 is in none of the options"),
+    ("strange.jsonl", '{"options": ["9@1,3"]}', "row 1: the problem has no option called '9@1,3'"),
+    ("other.jsonl", '{"grid": "1234"}', "one column called 'options'"),
+    ("numbers.csv", "options\n5\n", "row 1: '5' is not a list of options"),
+    ("ragged.csv", 'options\n"[""1@1,3""]",5\n', "row 1: "),
+    ("nothing.csv", None, "No such file"),
+    ("counted", None, "a run that only counts has no solutions"),
+    (".", None, "there is no journal; name the directory of a run"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "message"), NOT_FOUND)
+def test_what_was_not_found_is_refused(tmp_path, name, text, message):
+    if text:
+        (tmp_path / name).write_text(text)
+    with bs.Run(tmp_path / "counted", "langford:4") as kept:
+        kept.search(jobs=1)
+    with pytest.raises(bs.BatchsolveError, match=message):
+        found_covers(bs.read_problem("langford:4"), str(tmp_path / name), 1)
+
+
 def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
     with bs.Run(tmp_path / "run", "langford:4", collect=True) as kept:
         kept.search(jobs=1)
-    with bs.Run(tmp_path / "counted", "langford:4") as kept:
-        kept.search(jobs=1)
-    files = {
-        "short.jsonl": '{"options": ["1@1,3"]}\n',
-        "strange.jsonl": '{"options": ["9@1,3"]}\n',
-        "other.jsonl": '{"grid": "1234"}\n',
-        "numbers.csv": "options\n5\n",
-        "ragged.csv": 'options\n"[""1@1,3""]",5\n',
-    }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    langford = bs.read_problem("langford:4")
-    for problem, name, message in [
-        (bs.read_problem("langford:3"), "run", "is a run of another problem, 'langford:4', and no"),
-        (langford, "counted", "a run that only counts has no solutions"),
-        (langford, ".", "there is no journal; name the directory of a run"),
-        (langford, "short.jsonl", "row 1: not a cover: item 2 is in none of the options"),
-        (langford, "strange.jsonl", "row 1: the problem has no option called '9@1,3'"),
-        (langford, "other.jsonl", "one column called 'options'"),
-        (langford, "numbers.csv", "row 1: '5' is not a list of options"),
-        (langford, "ragged.csv", "row 1: "),
-        (langford, "nothing.csv", "No such file"),
-    ]:
-        with pytest.raises(bs.BatchsolveError) as caught:
-            found_covers(problem, str(tmp_path / name), 1)
-        assert message in str(caught.value)
-    same_name = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
+    with pytest.raises(bs.BatchsolveError, match="is a run of another problem, 'langford:4', and"):
+        found_covers(bs.read_problem("langford:3"), str(tmp_path / "run"), 1)
     (tmp_path / "same.jsonl").write_text('{"options": ["a", "a"]}\n')
-    reading = bs.Reading(same_name, langford.stack, "same")
+    twins = bs.Reading(TWINS, bs.read_problem("langford:4").stack, "same")
     with pytest.raises(InputError, match="several options of the problem are called 'a'"):
-        found_covers(reading, str(tmp_path / "same.jsonl"), 1)
+        found_covers(twins, str(tmp_path / "same.jsonl"), 1)
 
 
 # ---- draw -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, frame_of
+from conftest import LIBRARIES, SOLUTION, frame_of
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
@@ -17,7 +17,6 @@ import batchsolve as bs
 
 UNIQUE, SEVERAL, NONE = "1.....2..3.....4", "1.....2........4", "12..34....1...2."
 PROBLEM = bs.Sudoku(2, 2)
-SOLUTION = "1243342143122134"
 
 
 @cache

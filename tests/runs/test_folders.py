@@ -17,16 +17,15 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after
-from cutting import small_blocks
+from conftest import SOLUTION, interrupted_after
+from cutting import contents, small_blocks
 from invoking import invoke, invoke_as_user
 
 import batchsolve as bs
 from batchsolve.tables import places
 from batchsolve.tables.places import files_of
 
-SOLVED = "1243342143122134"
-PUZZLES = [SOLVED[:k] + "." + SOLVED[k + 1 :] for k in range(16)]
+PUZZLES = [SOLUTION[:k] + "." + SOLUTION[k + 1 :] for k in range(16)]
 
 
 def rows(begin, end):
@@ -47,7 +46,7 @@ def corpora(tmp_path):
 
 def ids(out):
     table = pq.read_table(out) if str(out).endswith(".parquet") else ds.dataset(out).to_table()
-    assert set(table["solution"].to_pylist()) == {SOLVED}
+    assert set(table["solution"].to_pylist()) == {SOLUTION}
     return [int(k) for k in table["id"].to_pylist()]
 
 
@@ -122,10 +121,6 @@ def test_parts_have_numbers(corpora, tmp_path):
     assert sorted(contents(tmp_path / "out")) == [f"part-{k:06d}.parquet" for k in range(5)]
     assert (summary.rows, ids(tmp_path / "out")) == (90, list(range(90)))
     assert sorted(os.listdir(tmp_path)) == ["corpora", "out"]
-
-
-def contents(folder):
-    return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
 
 
 @pytest.mark.usefixtures("_all_recorded")

@@ -10,6 +10,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import LIBRARIES, dataset, frame_of, rows_of_csv, with_a_clue_more
+from cutting import contents
 from invoking import invoke
 from oracles import canonical_form
 
@@ -95,7 +96,7 @@ def test_files_have_the_format_of_the_input_and_the_same_bytes(suffix, tmp_path)
         assert summary.parts == {"train": 56, "test": 14}
         assert (summary.groups, summary.largest) == (10, 5)
         kept = ".csv" if suffix == ".txt" else suffix
-        files = {path.name: path.read_bytes() for path in (tmp_path / f"{k}").iterdir()}
+        files = contents(tmp_path / f"{k}")
         assert sorted(files) == [f"test{kept}", f"train{kept}"]
         written.append(files)
     if not suffix.endswith("gz"):  # whose blocks are compressed apart
@@ -177,14 +178,14 @@ def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     pacsv.write_csv(with_relatives(9), tmp_path / "in.csv")
     words = ["partition", tmp_path / "in.csv", "-o", tmp_path / "pp", "--parts"]
     assert invoke(*words, "train=0.8,test=0.2").exit_code == 0
-    before = {path.name: path.read_bytes() for path in (tmp_path / "pp").iterdir()}
+    before = contents(tmp_path / "pp")
     done = invoke(*words, "train=0.5,dev=0.5")
     assert done.exit_code == 2
     assert done.stderr == (
         f"batchsolve: {tmp_path}/pp/test.csv: is another table in the folder of the parts, and may "
         f"have rows in common with them; move or delete it, or name another folder\n"
     )
-    assert {path.name: path.read_bytes() for path in (tmp_path / "pp").iterdir()} == before
+    assert contents(tmp_path / "pp") == before
     (tmp_path / "pp" / "test.csv").unlink()
     (tmp_path / "pp" / "README.md").write_text("made by partition")
     assert invoke(*words, "train=0.5,dev=0.5").exit_code == 0

@@ -6,12 +6,11 @@ import json
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from conftest import rows_of_csv
+from conftest import EASY, rows_of_csv
 from invoking import invoke
 
 import batchsolve as bs
 
-EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 HARD = "..95.....36.........578.9.3.....8.24.3.....6....9..1.7....74..25..6...9.72......."
 CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
 NEW = ["technique", "rating", "backtracks", "backdoor", "steps", "status", "message"]

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after
+from conftest import EASY, interrupted_after
 from cutting import content_of, small_blocks
 
 import batchsolve as bs
 from batchsolve.runs import outputs, specs
 
-EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
 SMALL = "1.....2..3.....4"
 DRAWN = {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "thermo+renban"}

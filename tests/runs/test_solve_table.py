@@ -6,12 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import DATASETS, rows_of_csv, typed_rows, write_table
+from conftest import DATASETS, PUZZLE, SOLUTION, rows_of_csv, typed_rows, write_table
 
 import batchsolve as bs
 from batchsolve.tables.columns import is_list, is_text, storage_of
-
-PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 
 
 def rows_of(name, n=60):

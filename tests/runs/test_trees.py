@@ -198,36 +198,39 @@ def test_a_run_knows_the_name_of_its_problem(tmp_path):
     assert runs.describe_run(str(tmp_path / "0"))["name"] == "queens:6"
 
 
-def test_runs_are_refused_with_a_reason(tmp_path):
-    problem = bs.Sudoku(2, 2)
-    with runs.Run(tmp_path / "run", problem) as run:
+FOURS, OTHER = bs.Sudoku(2, 2), bs.Sudoku(1, 4)
+HAD = r"had problem = 'Sudoku\(2, 2\)'"
+REFUSED = [
+    (HAD + r", this one has 'Sudoku\(1, 4\)'", [OTHER, [0]], {}),
+    (HAD + " with other contents, this one has 'Sudoku", [OTHER], {"name": "Sudoku(2, 2)"}),
+    (r"had problem = .*, this one has 'a\.txt'", [FOURS, [0]], {"name": "a.txt"}),
+    ("the interrupted run had stack = ", [FOURS, [0]], {}),
+    ("the journal of a run of another kind, count, and not enumerate", [FOURS], {"collect": True}),
+]
+
+
+@pytest.mark.parametrize(("message", "parts", "how"), REFUSED)
+def test_other_runs_are_refused_with_a_reason(tmp_path, message, parts, how):
+    with runs.Run(tmp_path / "run", FOURS) as run:
         run.search(limit=3)
-    with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
-        runs.Run(tmp_path / "run", problem)
+    with pytest.raises(bs.JournalError, match=message):
+        runs.Run(tmp_path / "run", *parts, resume=True, **how)
+
+
+def test_a_folder_that_is_not_empty_is_resumed_or_refused(tmp_path):
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / runs.JOURNAL).touch()
-    with pytest.raises(bs.OutputError, match="begun: a run is kept there; go on with `resume`"):
-        runs.Run(tmp_path / "begun", problem)
-    with runs.Run(tmp_path / "begun", problem, resume=True) as run:
+    why = r"^[^:]*begun: a run is kept there; go on with `resume`"
+    with pytest.raises(bs.OutputError, match=why):
+        runs.Run(tmp_path / "begun", FOURS)
+    with runs.Run(tmp_path / "begun", FOURS, resume=True) as run:
         assert run.search().count == 288
-    said = r"the interrupted run had problem = 'Sudoku\(2, 2\)', this one has 'Sudoku\(1, 4\)'"
-    with pytest.raises(bs.JournalError, match=said):
-        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), [0], resume=True)
-    said = r"had problem = 'Sudoku\(2, 2\)' with other contents, this one has 'Sudoku\(2, 2\)'"
-    with pytest.raises(bs.JournalError, match=said):
-        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), name="Sudoku(2, 2)", resume=True)
-    with pytest.raises(bs.JournalError, match=r"had problem = .*, this one has 'a\.txt'"):
-        runs.Run(tmp_path / "run", problem, [0], name="a.txt", resume=True)
-    with pytest.raises(bs.JournalError, match="the interrupted run had stack = "):
-        runs.Run(tmp_path / "run", problem, [0], resume=True)
-    with pytest.raises(
-        bs.JournalError, match="the journal of a run of another kind, count, and not enumerate"
-    ):
-        runs.Run(tmp_path / "run", problem, resume=True, collect=True)
+    with pytest.raises(bs.OutputError, match=why):
+        runs.Run(tmp_path / "begun", FOURS)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     with pytest.raises(bs.OutputError, match="is not empty"):
-        runs.Run(tmp_path / "full", problem, resume=True)
+        runs.Run(tmp_path / "full", FOURS, resume=True)
 
 
 @pytest.fixture(scope="module")
