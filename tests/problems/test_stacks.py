@@ -74,11 +74,6 @@ def test_a_split_and_its_parts_add_up(depth):
     assert parts.nodes + sum(part.nodes for part in rest) == whole.nodes
 
 
-def test_a_split_needs_a_partial_cover():
-    with pytest.raises(ProblemError, match="digit 2 twice in a row"):
-        split(PROBLEM, [1, 5])
-
-
 def test_grids_of_stacks_need_only_the_options_between_the_offsets():
     stacks = Stacks(np.array([1, 2, 3]), np.array([9, 5, 63, 4], np.uint32), np.array([0, 1]))
     grids = PROBLEM.grids(stacks)

@@ -228,20 +228,6 @@ def test_a_table_of_many_blocks_keeps_its_order():
     assert min(solved["nodes"].to_pylist()) >= 1
 
 
-@pytest.mark.parametrize(
-    ("table", "why"),
-    [
-        ({"puzzle": [PUZZLE]}, "one of Arrow, a data frame of pandas or polars, .* not a dict: ma"),
-        (pa.table({"a": ["x"], "b": ["y"]}), "nor holds grids: 'a', 'b'"),
-        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds numbers .double., which do not keep"),
-        (pa.table([["x"], ["y"]], ["a", "a"]), "the table: names the column 'a' twice"),
-    ],
-)
-def test_what_is_no_table_of_puzzles_is_refused(table, why):
-    with pytest.raises(bs.InputError, match=why):
-        bs.solve_table(table)
-
-
 TEXTS = [PUZZLE, "11..............", "." * 16, "1.....2..3.....x", None]
 
 

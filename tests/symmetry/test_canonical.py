@@ -4,7 +4,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from conftest import SOLVED
+from conftest import SOLVED as LEAST
 from hypothesis import given, settings, strategies as st
 from oracles import canonical_form, lines_in_all_orders, shuffled, solved
 
@@ -120,7 +120,7 @@ def test_all_6x6_grids_are_of_as_many_classes_as_their_symmetries_say():
 
 def test_known_grids_have_the_forms_and_symmetries_that_others_found():
     problem = bs.Sudoku(3, 3)
-    grids = np.array([problem.parse(grid) for grid in (MOST_CANONICAL, SOLVED, GREATEST)])
+    grids = np.array([problem.parse(grid) for grid in (MOST_CANONICAL, LEAST, GREATEST)])
     forms = bs.canonical_forms(grids, problem)
     assert (forms.grids == grids).all()
     assert forms.symmetries.tolist() == [648, 3, 72]
@@ -168,11 +168,7 @@ def test_an_empty_grid_has_all_symmetries_that_there_are():
         assert not forms.grids.any()
 
 
-def test_what_has_no_form_is_one_message():
-    with pytest.raises(bs.InputError, match="grid 1: digit 5 twice in a row: row 1, column 1 and"):
-        bs.canonical_forms([[0] * 81, [5, 5] + [0] * 79], bs.Sudoku(3, 3))
-    with pytest.raises(bs.ProblemError, match="grids of 25×25 with boxes of 5×5 have too many sym"):
-        bs.canonical_forms(np.zeros((1, 625), int), bs.Sudoku(5, 5))
+def test_no_grids_have_no_forms():
     assert bs.canonical_forms(np.zeros((0, 81), int), bs.Sudoku(3, 3)).grids.shape == (0, 81)
 
 
