@@ -64,11 +64,9 @@ def lectures():
     """Six lectures of 300 to 3,000 options, each a pair of the same 18 hours."""
     rng = np.random.default_rng(2)
     sizes = [300, 500, 900, 1500, 2400, 3000]
-    options = [
-        [f"c{k}", *(f"h{hour}" for hour in sorted(rng.choice(18, 2, replace=False)))]
-        for k, size in enumerate(sizes)
-        for _ in range(size)
-    ]
+    courses = [f"c{k}" for k, size in enumerate(sizes) for _ in range(size)]
+    pairs = [sorted(rng.choice(18, 2, replace=False)) for _ in courses]
+    options = [[course, f"h{a}", f"h{b}"] for course, (a, b) in zip(courses, pairs, strict=True)]
     return bs.ExactCover.from_options(options, secondary=[f"h{hour}" for hour in range(18)])
 
 
