@@ -143,6 +143,11 @@ def bounded_problems(draw):
     return changed(problem, bounds=bounds)
 
 
+def doubled(n):
+    """Return a problem of n items with two options each, of nothing else."""
+    return ExactCover.from_options([[item] for item in range(n) for _ in "ab"])
+
+
 def n_covers(problem, stack=()):
     """Return the number of covers, as `dlx` finds it."""
     task = Task.of(Stacks.from_lists([list(stack)]))
@@ -212,12 +217,6 @@ def hard_puzzles():
     rows = rows_of_csv(DATASETS / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
-
-
-@pytest.fixture
-def one_puzzle():
-    """Return a 9×9 puzzle with one solution, and that solution."""
-    return "".join("." if (k * k // 5 + k) % 2 else d for k, d in enumerate(SOLVED)), SOLVED
 
 
 def interrupted_after(n_rows):

@@ -4,7 +4,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
-from conftest import problems
+from conftest import doubled, problems
 from hypothesis import given
 
 import batchsolve as bs
@@ -86,10 +86,6 @@ def test_doubt_is_said():
     assert "few probes hold most" in few.doubt
     trusted = estimate("queens:14", probes=500)
     assert (trusted.doubt, type(trusted)) == ("", Estimate)
-
-
-def doubled(n):
-    return bs.ExactCover.from_options([[item] for item in range(n) for _ in "ab"])
 
 
 @pytest.mark.filterwarnings("error")

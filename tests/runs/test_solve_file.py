@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
+from contextlib import contextmanager
 from queue import SimpleQueue
 from unittest.mock import Mock
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from conftest import SOLVED, interrupted_at_each_moment, rows_of_csv
+from conftest import PUZZLE, SOLUTION, SOLVED, interrupted_at_each_moment, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 from invoking import invoke
@@ -115,19 +115,12 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
     assert bs.solve_table(table, solution_column="grid")["agrees"].to_pylist() == [False]
 
 
-@pytest.fixture
+@contextmanager
 def fed():
-    """Return a function that starts a command; it returns the command and a function to feed it."""
-    started = []
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "batchsolve", "solve", "-", *map(str, arguments)]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        process = subprocess.Popen(command, text=True, bufsize=1, **pipes)
-        started.append(process)
-        hung = threading.Timer(120, process.kill)
-        hung.start()
-        started.append(hung)
+    """Start a command that reads standard input; yield it, and a function that feeds it."""
+    command = [sys.executable, "-m", "batchsolve", "solve", "-"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, text=True, bufsize=1, **pipes) as process:
 
         def feed(text, lines=0):
             process.stdin.write(text)
@@ -135,36 +128,30 @@ def fed():
             time.sleep(0.2)  # so that it is read by itself
             return [process.stdout.readline() for _ in range(lines)]
 
-        return process, feed
-
-    yield start
-    for process, hung in zip(started[::2], started[1::2], strict=True):
-        hung.cancel()
-        process.kill()
-        process.communicate()
+        yield process, feed
 
 
-PUZZLE, ANSWER = "1.....2..3.....4", "1243342143122134,unique,1,\n"
+ANSWER = f"{SOLUTION},unique,1,\n"
 
 
-def test_lines_are_answered_as_they_come(fed):
-    process, feed = fed()
+def test_lines_are_answered_as_they_come():
     header = "puzzle,solution,status,n_solutions,message\n"
-    assert feed(f"# one\n{PUZZLE}\n", 2) == [header, f"{PUZZLE},{ANSWER}"]
-    assert feed(f"{PUZZLE}\n{PUZZLE}\n", 2) == [f"{PUZZLE},{ANSWER}"] * 2
-    feed(PUZZLE[:5])
-    assert feed(PUZZLE[5:] + "\n", 1) == [f"{PUZZLE},{ANSWER}"]
-    assert process.communicate(PUZZLE)[0] == f"{PUZZLE},{ANSWER}"
+    with fed() as (process, feed):
+        assert feed(f"# one\n{PUZZLE}\n", 2) == [header, f"{PUZZLE},{ANSWER}"]
+        assert feed(f"{PUZZLE}\n{PUZZLE}\n", 2) == [f"{PUZZLE},{ANSWER}"] * 2
+        feed(PUZZLE[:5])
+        assert feed(PUZZLE[5:] + "\n", 1) == [f"{PUZZLE},{ANSWER}"]
+        assert process.communicate(PUZZLE)[0] == f"{PUZZLE},{ANSWER}"
     assert process.returncode == 0
 
 
-def test_records_are_answered_as_they_come_and_not_before_they_are_whole(fed):
-    process, feed = fed()
-    assert feed(f"id,puzzle\n1,{PUZZLE}\n2,", 2)[1] == f"1,{PUZZLE},{ANSWER}"
-    assert feed(f"{PUZZLE}\n", 1) == [f"2,{PUZZLE},{ANSWER}"]
-    feed('"a\n')
-    assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
-    assert process.communicate()[0] == ""
+def test_records_are_answered_as_they_come_and_not_before_they_are_whole():
+    with fed() as (process, feed):
+        assert feed(f"id,puzzle\n1,{PUZZLE}\n2,", 2)[1] == f"1,{PUZZLE},{ANSWER}"
+        assert feed(f"{PUZZLE}\n", 1) == [f"2,{PUZZLE},{ANSWER}"]
+        feed('"a\n')
+        assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
+        assert process.communicate()[0] == ""
 
 
 def test_solutions_can_be_an_array(corpus, tmp_path):

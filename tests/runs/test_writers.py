@@ -7,13 +7,13 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from conftest import interrupted_after
+from conftest import EASY, PUZZLE, SOLUTION, interrupted_after
 from invoking import invoke, refused
 
 import batchsolve as bs
 from batchsolve.formats.whole_files import only_writer, whole_file
 
-ROWS = "1.....2..3.....4\n" * 3
+ROWS = f"{PUZZLE}\n" * 3
 WRITERS = {
     "sample": ("sample", "queens:6", "-n", "3", "-o", "out.jsonl"),
     "draw": ("draw", "queens:6", "-o", "out.svg"),
@@ -36,14 +36,12 @@ def output_of(name):
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch, one_puzzle):
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    puzzle, solution = one_puzzle
     (tmp_path / "in.txt").write_text(ROWS)
-    (tmp_path / "in9.txt").write_text(f"{puzzle}\n")
-    (tmp_path / "answers.csv").write_text(
-        f"puzzle,solution,prediction\n{puzzle},{solution},{solution}\n"
-    )
+    (tmp_path / "in9.txt").write_text(f"{EASY}\n")
+    answer = f"{PUZZLE},{SOLUTION},{SOLUTION}\n"
+    (tmp_path / "answers.csv").write_text(f"puzzle,solution,prediction\n{answer}")
 
 
 @pytest.mark.parametrize("name", WRITERS)
