@@ -9,7 +9,7 @@ import pytest
 from conftest import bounded_problems, coloured_problems, flip, problems
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
-from oracles import bounded_covers, covers
+from oracles import bounded_covers, chi_square, covers
 
 import batchsolve as bs
 from batchsolve import graphs
@@ -145,16 +145,6 @@ def test_a_search_knows_its_share():
 
 
 # ---- samples --------------------------------------------------------------------------------
-
-
-def chi_square(drawn, every):
-    """Return Pearson's statistic for equal probabilities of all covers, in standard units."""
-    tally = Counter(drawn)
-    assert set(tally) <= every
-    mean = len(drawn) / len(every)
-    statistic = sum((tally[cover] - mean) ** 2 / mean for cover in every)
-    freedom = len(every) - 1
-    return (statistic - freedom) / (2 * freedom) ** 0.5
 
 
 COLOURED = read_dlx("a b | x y\na x:1\na x:2\nb x:1\nb x:2\nb\na y\nb y\n")

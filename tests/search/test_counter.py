@@ -3,6 +3,7 @@
 from functools import partial
 from itertools import islice
 from random import Random
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -203,25 +204,16 @@ def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
 ):
     """Every result is kept; the search ends after some of them, before and after it began again."""
     monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", -1)
-    steps = iter(range(stop))
-
-    def interrupt(search):
-        if next(steps, None) is None:
-            raise KeyboardInterrupt
-
-    rounds = 0
-    while rounds < 100:
-        with runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run:
-            steps = iter(range(stop))
-            try:
-                found = run.search(jobs=1, budget=300, on_progress=interrupt)
-            except KeyboardInterrupt:
-                rounds += 1
-                if rounds > 3:
-                    stop = 10**6  # from now on without interrupts
-                continue
-            break
-    assert rounds == 4
+    how = {"jobs": 1, "budget": 300}
+    for _ in range(4):
+        interrupt = Mock(side_effect=[*[None] * stop, KeyboardInterrupt])
+        with (
+            runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run,
+            pytest.raises(KeyboardInterrupt),
+        ):
+            run.search(on_progress=interrupt, **how)
+    with runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run:
+        found = run.search(**how)
     assert (found.count, found.complete, found.engine) == (12_988_816, True, "memo:256")
 
 
