@@ -50,11 +50,10 @@ def test_a_stack_may_take_and_refuse_options(engine, data, problem):
         expected = bounded_covers(problem, stack)
     found = [frozenset(cover.tolist()) for cover in outcome.solutions]
     roots = outcome.solutions.roots.tolist()
-    for root, covers in enumerate([everything, expected, expected, everything]):
+    every = [everything, expected, expected, everything]
+    for root, covers in enumerate(every):
         assert {c for r, c in zip(roots, found, strict=True) if r == root} == covers
-    assert outcome.counts.tolist() == [
-        len(covers) for covers in (everything, *[expected] * 2, everything)
-    ]
+    assert outcome.counts.tolist() == list(map(len, every))
 
 
 @given(problem=bounded_problems())
@@ -125,6 +124,5 @@ def test_stacks_with_refusals_are_kept_in_files(tmp_path):
     assert any(int(o) >= problem.n_options for stack in parts for o in stack)
     again = bs.Stacks.from_jsonl(parts.to_jsonl(problem), problem)
     assert np.array_equal(again.options, parts.options)
-    assert bs.count(problem, again).count + bs.split(problem, depth=3).count == (
-        bs.count(problem).count
-    )
+    above = bs.split(problem, depth=3).count
+    assert bs.count(problem, again).count + above == bs.count(problem).count

@@ -134,11 +134,8 @@ def test_a_warning_is_given_once_in_a_loop_of_calls(caplog):
         GAPS["json"]()
         files.read_json('{"options": [[]]}')
         bs.count("steiner:7", up_to_symmetry=True)
-    assert [message[:17] for message in caplog.messages] == [
-        "2 options without",
-        "1 option without ",
-        "no symmetries are",
-    ]
+    said = ["2 options without", "1 option without ", "no symmetries are"]
+    assert [message[:17] for message in caplog.messages] == said
 
 
 @given(

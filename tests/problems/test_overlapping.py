@@ -262,11 +262,8 @@ def test_layouts_that_do_not_fit():
 def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
     (tmp_path / "two.txt").write_text("12" + TWO[2:] + "\n")
     reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2))
-    assert picture(reading).splitlines()[:3] == [
-        "+-----+-----+      ",
-        "| 1 2 | . . |      ",
-        "| . . | . . |      ",
-    ]
+    lines = ["+-----+-----+", "| 1 2 | . . |", "| . . | . . |"]
+    assert picture(reading).splitlines()[:3] == [f"{line}      " for line in lines]
     answer = bs.solve((tmp_path / "two.txt").read_text(), box=(2, 2))
     assert (answer.status, len(answer.solution)) == ("multiple", 36)
     assert answer._repr_html_().count("bs-digit") == 2 + 28  # two in the style

@@ -86,9 +86,8 @@ def test_covers_are_read_back_in_every_form(enumerated):
     reading = bs.read_problem(name)
     every = [lists(found_covers(reading, str(place), 1000)) for place in places]
     assert every[1:] == every[:-1]
-    assert {frozenset(cover) for cover in every[0]} == {
-        frozenset(cover.tolist()) for cover in bs.solutions(reading, jobs=1)
-    }
+    expected = sorted(sorted(cover.tolist()) for cover in bs.solutions(reading, jobs=1))
+    assert sorted(map(sorted, every[0])) == expected
     assert lists(found_covers(reading, str(places[0]), 1)) == every[0][:1]
 
 
@@ -155,9 +154,8 @@ def test_pictures_are_saved_whole_or_not_at_all(tmp_path):
     (tmp_path / "folder.svg").mkdir()
     with pytest.raises(OutputError, match="is a directory; name a file in it"):
         picture.save(tmp_path / "folder.svg")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("board.html", "board.svg", "folder.svg")
-    ]
+    names = [path.name for path in tmp_path.iterdir()]
+    assert sorted(names) == ["board.html", "board.svg", "folder.svg"]
 
 
 def test_so_many_drawings_are_refused():
@@ -264,6 +262,5 @@ def test_without_a_solution_nothing_is_drawn(tmp_path):
 
 def test_a_problem_without_places_is_refused_before_it_is_searched(tmp_path):
     (tmp_path / "p.ec").write_text("p ec 2\ns 1\ns 2\n")
-    assert "the problem cannot be drawn: it has no items called r1c1" in refused(
-        "draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg"
-    )
+    said = refused("draw", tmp_path / "p.ec", "-o", tmp_path / "out.svg")
+    assert "the problem cannot be drawn: it has no items called r1c1" in said

@@ -139,9 +139,8 @@ def test_intervals_hold_the_shares_that_are_not_rejected(k, n):
     stratum.rows, stratum.right = n, k
     for bound in stratum.interval("right"):
         if 0 < bound < 1:
-            assert abs(k / n - bound) / sqrt(bound * (1 - bound) / n) == pytest.approx(
-                1.96, abs=1e-3
-            )
+            score = abs(k / n - bound) / sqrt(bound * (1 - bound) / n)
+            assert score == pytest.approx(1.96, abs=1e-3)
 
 
 def test_predictions_may_be_numbers_where_puzzles_are_text():

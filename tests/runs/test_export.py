@@ -223,9 +223,8 @@ def test_exports_are_refused_with_a_reason(tmp_path):
     with pytest.raises(InputError, match="a run that only counts has no solutions to export"):
         export_run(run, str(tmp_path / "out.csv"))
     for name in ("-", "out.txt", "out", "out.npy", "out/", f"{tmp_path}", "s3://bucket/out"):
-        with pytest.raises(
-            InputError, match=r"export writes one file, \.parquet, or \.csv"
-        ) as told:
+        why = r"export writes one file, \.parquet, or \.csv"
+        with pytest.raises(InputError, match=why) as told:
             export_run(run, name)
         assert "solutions alone" not in str(told.value)
         assert str(told.value).startswith(f"{name}: ")

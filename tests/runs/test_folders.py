@@ -81,9 +81,8 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch,
     os.chmod(closed, 0o755)
     for code, out, message in ends:
         assert (code, out) == (2, "")
-        assert re.fullmatch(
-            r"batchsolve: corpora\S*: (cannot be read: )?Permission denied\n", message
-        )
+        why = r"batchsolve: corpora\S*: (cannot be read: )?Permission denied\n"
+        assert re.fullmatch(why, message)
 
 
 def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
@@ -138,9 +137,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
         bs.solve_file(source, f"{whole}/")
         with pytest.raises(KeyboardInterrupt) as caught:
             bs.solve_file(source, target, on_progress=interrupted_after(150), jobs=1)
-        assert caught.value.__notes__ == [
-            f"the rows done are kept in {target}; go on with `resume`"
-        ]
+        [note] = caught.value.__notes__
+        assert note == f"the rows done are kept in {target}; go on with `resume`"
         assert os.path.exists("out.partial.journal")
         with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
             bs.solve_file(source, target)

@@ -71,10 +71,8 @@ def test_every_format_holds_the_same_rows_and_can_be_read_again(corpus, expected
     bs.solve_file(str(back), str(as_csv), column="puzzle")
     first.write_bytes(expected)
     names = ("id", "puzzle", "note", "solution", "status", "message")
-    one, two = (
-        [tuple(map(row.get, names)) for row in rows_of_csv(path)] for path in (first, as_csv)
-    )
-    assert one == two
+    rows = [[tuple(map(row.get, names)) for row in rows_of_csv(path)] for path in (first, as_csv)]
+    assert rows[0] == rows[1]
 
 
 def test_columns_are_kept_and_renamed(tmp_path):
@@ -318,10 +316,8 @@ def test_after_a_stop_the_run_can_go_on_without_stopping(corpus, tmp_path, expec
     with pytest.raises(bs.InputError, match=r"row 8: digit 5 twice in a row: row 1, col") as caught:
         bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
     assert not out.exists()
-    assert caught.value.__notes__ == [
-        f"the rows done are kept in {out}.partial; "
-        f"go on with `resume`, and without `stop_on_invalid`"
-    ]
+    kept = f"the rows done are kept in {out}.partial"
+    assert caught.value.__notes__ == [f"{kept}; go on with `resume`, and without `stop_on_invalid`"]
     bs.solve_file(str(corpus), str(out), resume=True)
     assert out.read_bytes() == expected
 

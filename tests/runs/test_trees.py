@@ -170,9 +170,8 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
 
 def test_clues_that_clash_are_an_error_that_names_their_row(tmp_path):
     (tmp_path / "in.csv").write_text(f"puzzle\n{'.' * 16}\n11{'.' * 14}\n")
-    with pytest.raises(
-        bs.ProblemError, match=r"in\.csv#2: not a partial cover: digit 1 twice in a row"
-    ):
+    why = r"in\.csv#2: not a partial cover: digit 1 twice in a row"
+    with pytest.raises(bs.ProblemError, match=why):
         bs.count(tmp_path / "in.csv#2")
 
 

@@ -49,9 +49,8 @@ def test_a_file_that_is_being_written_is_refused(name):
     out, inputs = output_of(name), sorted(os.listdir())
     with whole_file(out) as file:
         file.write(b"whole")
-        assert f"{out}: is being written by another run; wait until it ends" in refused(
-            *WRITERS[name]
-        )
+        why = f"{out}: is being written by another run; wait until it ends"
+        assert why in refused(*WRITERS[name])
     assert Path(out).read_bytes() == b"whole"
     done = invoke(*WRITERS[name])
     assert done.exit_code == 0, done.output
