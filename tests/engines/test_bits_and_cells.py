@@ -31,9 +31,7 @@ def test_options_of_any_length(data):
     options = [range(k, n) for k in range(20) for n in range(k + 1, 21)]
     chosen = data.draw(st.lists(st.sampled_from(options), min_size=1, max_size=60))
     n_primary = data.draw(st.integers(0, 20))
-    problem = ExactCover.from_options(
-        chosen, primary=range(n_primary), secondary=range(n_primary, 20)
-    )
+    problem = ExactCover.from_options(chosen, range(n_primary), range(n_primary, 20))
     compare(problem, Task.of(WHOLE))
 
 

@@ -21,9 +21,8 @@ NATIVE = ["dlx", "bits", "cells", "memo"]
 def wide(*sizes):
     """Return a problem whose items have so many options each, of nothing else."""
     items = [str(i) for i in range(len(sizes))]
-    return ExactCover.from_options(
-        [[i] for i, n in zip(items, sizes, strict=True) for _ in range(n)], items
-    )
+    options = [[i] for i, n in zip(items, sizes, strict=True) for _ in range(n)]
+    return ExactCover.from_options(options, items)
 
 
 def below(problem, everything, stack, branch):

@@ -25,9 +25,8 @@ def word_squares(words):
             cells = [(line, k) if kind == "row" else (k, line) for k in range(n)]
             options.append([(kind, line), *cells])
             colors.append(dict(zip(cells, word, strict=True)))
-    return bs.ExactCover.from_options(
-        options, secondary=list(product(range(n), range(n))), colors=colors
-    )
+    cells = product(range(n), repeat=2)
+    return bs.ExactCover.from_options(options, secondary=list(cells), colors=colors)
 
 
 @given(problem=problems(5, 9, 2))

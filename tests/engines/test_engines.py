@@ -278,9 +278,8 @@ def test_stacks_are_partial_covers(engine, data):
     problem = data.draw(supported(engine))
     option = st.integers(0, problem.n_options)  # one past the end: an option that does not exist
     stacks = data.draw(st.lists(st.lists(option, max_size=3), max_size=5))
-    outcome = get_engine(engine).search(
-        problem, Task.of(Stacks.from_lists(stacks), keep=keep_all(engine))
-    )
+    task = Task.of(Stacks.from_lists(stacks), keep=keep_all(engine))
+    outcome = get_engine(engine).search(problem, task)
     for k, stack in enumerate(stacks):
         clash = next((p for p, o in enumerate(stack) if clashes(problem, o, stack[:p])), -1)
         assert outcome.clash[k] == clash

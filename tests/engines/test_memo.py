@@ -194,9 +194,8 @@ def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():
     # 20 questions with two answers each; every answer has a secondary item of its own
     options = [[f"q{k}", f"s{k}{a}"] for k in range(20) for a in "01"]
     names = {name: None for option in options for name in option}
-    problem = bs.ExactCover.from_options(
-        options, [n for n in names if n[0] == "q"], [n for n in names if n[0] == "s"]
-    )
+    questions, answers = ([name for name in names if name[0] == kind] for kind in "qs")
+    problem = bs.ExactCover.from_options(options, questions, answers)
     outcome = get_engine("memo:1").search(problem, Task.of(WHOLE))
     assert (outcome.counts[0], outcome.nodes[0]) == (2**20, 41)
 

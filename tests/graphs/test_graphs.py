@@ -38,9 +38,8 @@ def check_whole(graph, expected):
 
 
 def draw(problem, stack=(), ordered=True, megabytes=64):
-    return graph_drawing.draw(
-        problem, np.array(stack, np.uint32), megabytes=megabytes, ordered=ordered
-    )
+    stack = np.array(stack, np.uint32)
+    return graph_drawing.draw(problem, stack, megabytes=megabytes, ordered=ordered)
 
 
 @given(data=st.data(), problem=any_problem, ordered=st.booleans())
@@ -108,9 +107,8 @@ def test_a_diagram_that_grows_is_the_same(monkeypatch):
     monkeypatch.setattr(graph_drawing, "FIRST_TURN", 1)
     monkeypatch.setattr(graph_drawing, "TURNS_OF_ALL", 1000)  # so that the same racer wins
     graph = bs.solution_graph("latin:4")
-    assert [a.tolist() for a in (graph.option, graph.low, graph.high)] == [
-        a.tolist() for a in (expected.option, expected.low, expected.high)
-    ]
+    for name in ("option", "low", "high"):
+        assert getattr(graph, name).tolist() == getattr(expected, name).tolist()
 
 
 def test_searches_give_up_one_after_the_other_and_then_say_so(monkeypatch):

@@ -78,9 +78,7 @@ def test_small_families_agree_with_the_slow_solver_and_have_different_names(text
 
 def test_queens_come_from_the_middle_and_have_names_of_squares():
     problem = queens(5)
-    assert problem.item_names[:10] == (
-        *("r3", "c3", "r4", "c4", "r2", "c2", "r5", "c5", "r1", "c1"),
-    )
+    assert " ".join(problem.item_names[:10]) == "r3 c3 r4 c4 r2 c2 r5 c5 r1 c1"
     assert (problem.n_primary, problem.n_items) == (10, 28)
     assert queens(28).option_names[25:29] == ("z1", "aa1", "ab1", "a2")
     for cover in covers(problem):

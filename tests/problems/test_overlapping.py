@@ -114,9 +114,8 @@ def test_a_table_of_drawings(tmp_path):
     ]
     solution = solved["solution"][0].as_py()
     assert [k for k, c in enumerate(solution) if c == "#"] == [4, 5, 10, 11, 24, 25, 30, 31]
-    again = bs.solve_table(
-        pa.table({"puzzle": rows[:1], "solution": [solution]}), box=(2, 2), jobs=1
-    )
+    given = pa.table({"puzzle": rows[:1], "solution": [solution]})
+    again = bs.solve_table(given, box=(2, 2), jobs=1)
     assert again["agrees"].to_pylist() == [True]
     texts = bs.solve_batch([SAMURAI.replace("\n", "")], jobs=1)
     assert texts.status.tolist() == ["unique"]

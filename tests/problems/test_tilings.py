@@ -89,9 +89,8 @@ def test_the_soma_cube_has_240_solutions_but_for_rotations_and_reflections():
 squares = st.tuples(st.just(0), st.integers(0, 1), st.integers(0, 2))
 shapes = st.sets(squares, min_size=1, max_size=4).map(tilings.moved_to_corner)
 ALL_USES = [*tilings.USES, "2", "0..2", "2..3 times", "1.."]
-boards = st.sets(
-    st.tuples(st.integers(1, 2), st.integers(1, 3), st.integers(1, 3)), min_size=2, max_size=11
-)
+cubes = st.tuples(st.integers(1, 2), st.integers(1, 3), st.integers(1, 3))
+boards = st.sets(cubes, min_size=2, max_size=11)
 
 
 @given(
@@ -128,9 +127,8 @@ def test_a_file_and_the_function_mean_the_same():
     assert same.option_name(same.n_options - 1) == "I1 r2c3"
     assert (same.n_primary, same.n_items) == (7, 8)
     loose = bs.tiling("2x3", {"a": "X/X", "b": "XX"}, fill=False)
-    assert tilings.read_tiling("fill: no\nboard: 2x3\npiece a: X/X\npiece b: XX").fingerprint == (
-        loose.fingerprint
-    )
+    read = tilings.read_tiling("fill: no\nboard: 2x3\npiece a: X/X\npiece b: XX")
+    assert read.fingerprint == loose.fingerprint
     assert (loose.n_primary, loose.n_items) == (2, 8)
 
 

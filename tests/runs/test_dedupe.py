@@ -280,9 +280,8 @@ def test_folders_of_runs_that_were_killed_are_removed_by_the_next(tmp_path):
     command = [sys.executable, "-c", KILLED, output]
     subprocess.run([*command, "kill"], check=False)
     assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1
-    with subprocess.Popen(
-        [*command, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
+    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    with subprocess.Popen([*command, "hold"], **pipes) as other:
         other.stdout.readline()
         assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1  # its own
         with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):

@@ -33,9 +33,8 @@ def test_the_first_covers_are_those_of_the_tree_whatever_the_budget(name, engine
     every = lists(get_engine("dlx").search(problem, task).solutions)
     for limit in (1, 5, 1000):
         for budget in (1, 7, None):
-            covers, result = first_covers(
-                problem, limit=limit, search=SearchSettings(engine=engine, budget=budget)
-            )
+            how = SearchSettings(engine=engine, budget=budget)
+            covers, result = first_covers(problem, limit=limit, search=how)
             assert lists(covers) == every[:limit]
             assert (result.count, result.complete) == (len(covers), True)
 

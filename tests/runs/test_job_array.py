@@ -176,11 +176,14 @@ def test_a_quiet_split_prints_nothing(tmp_path):
     assert facts["files"] == 4
 
 
+def covers_of(lines):
+    return sorted(sorted(json.loads(line)["options"]) for line in lines)
+
+
 @pytest.mark.parametrize(("name", "depth"), [("queens:6", 2), ("dominoes:3x4", 5), ("queens:4", 9)])
 def test_the_lists_of_parts_hold_every_solution_once(name, depth, tmp_path):
-    facts = invoke(
-        "split", name, "--depth", depth, "--files", 3, "-o", tmp_path / "parts", "--json"
-    )
+    cut = "--depth", depth, "--files", 3
+    facts = invoke("split", name, *cut, "-o", tmp_path / "parts", "--json")
     assert json.loads(facts.stdout)["count"] == 0
     found, results = [], []
     for k, path in enumerate(sorted((tmp_path / "parts").iterdir())):
@@ -198,9 +201,7 @@ def test_the_lists_of_parts_hold_every_solution_once(name, depth, tmp_path):
             found += done.stdout.splitlines()
         assert done.exit_code == 0
     whole = invoke("enumerate", name, "-o", "-", "--quiet").stdout.splitlines()
-    assert sorted(sorted(json.loads(line)["options"]) for line in found) == sorted(
-        sorted(json.loads(line)["options"]) for line in whole
-    )
+    assert covers_of(found) == covers_of(whole)
     merged = json.loads(invoke("merge", *results, "--json").stdout)
     counted = count(name, engine="dlx", jobs=1)
     assert (merged["count"], merged["nodes"]) == (counted.count, counted.nodes)

@@ -133,9 +133,8 @@ def test_what_died_is_searched_alone_and_then_stack_by_stack():
         if piece.ids.tolist() != [5]:  # the rest of the other piece comes first
             alone.append(piece.ids.tolist())
             assert next(scheduler, None) is None
-        scheduler.take(
-            Lost(number, None, "killed", died=True) if 0 in piece.ids else done(number, piece, 0)
-        )
+        lost = Lost(number, None, "killed", died=True)
+        scheduler.take(lost if 0 in piece.ids else done(number, piece, 0))
     assert alone == [[0, 1], [2, 3], [0], [1]]
     assert scheduler.is_empty
     assert (+goal.done, goal.lost) == (Counter([1, 2, 3, 4, 5]), Counter([0]))

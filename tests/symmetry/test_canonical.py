@@ -45,10 +45,8 @@ def puzzles(draw, box_rows, box_columns):
     elif kept == "rows":
         square = square * (rng.random((n, 1)) < share)
     elif kept == "boxes":
-        some = np.kron(
-            rng.random((box_columns, box_rows)) < share, np.ones((box_rows, box_columns))
-        )
-        square = square * some.astype(int)
+        boxes = rng.random((box_columns, box_rows)) < share
+        square = square * np.kron(boxes, np.ones((box_rows, box_columns), int))
     else:
         square = square * (rng.random((n, n)) < share)
     return square
