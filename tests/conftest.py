@@ -143,9 +143,11 @@ def bounded_problems(draw):
     return changed(problem, bounds=bounds)
 
 
-def doubled(n):
-    """Return a problem of n items with two options each, of nothing else."""
-    return ExactCover.from_options([[item] for item in range(n) for _ in "ab"])
+def wide(*sizes):
+    """Return a problem whose items have so many options each, of nothing else."""
+    names = [str(i) for i in range(len(sizes))]
+    options = [[name] for name, n in zip(names, sizes, strict=True) for _ in range(n)]
+    return ExactCover.from_options(options, names)
 
 
 def n_covers(problem, stack=()):

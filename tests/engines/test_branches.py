@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conftest import WHOLE, bounded_problems, coloured_problems, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
 from oracles import bounded_covers
 from test_engines import BOUNDED, COLLECTING, COLOURED, TREES, assert_same, run_out
@@ -16,13 +16,6 @@ from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
 
 NATIVE = ["dlx", "bits", "cells", "memo"]
-
-
-def wide(*sizes):
-    """Return a problem whose items have so many options each, of nothing else."""
-    items = [str(i) for i in range(len(sizes))]
-    options = [[i] for i, n in zip(items, sizes, strict=True) for _ in range(n)]
-    return ExactCover.from_options(options, items)
 
 
 def below(problem, everything, stack, branch):

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import WHOLE, coloured_problems, doubled, problems
+from conftest import WHOLE, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 from kinds import shuffled
@@ -116,7 +116,7 @@ def test_worker_processes_share_a_table():
 
 
 def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
-    engine, problem = get_engine("memo:1"), doubled(150)  # with rows of several words
+    engine, problem = get_engine("memo:1"), wide(*[2] * 150)  # with rows of several words
     shared = engine.for_run(shared=True)
     again = pickle.loads(pickle.dumps(shared))
     assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
@@ -142,7 +142,7 @@ def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
 def of_many_covers(bits, bounds=False):
     """A problem with 2**bits covers; half as many more if one item may be covered twice."""
     if not bounds:
-        return doubled(bits)
+        return wide(*[2] * bits)
     options = [[each] for each in range(bits) for _ in "ab"]
     return bs.ExactCover.from_options(options, bounds={0: (1, 2)})
 

@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, flip, problems
+from conftest import bounded_problems, coloured_problems, flip, problems, wide
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 from oracles import bounded_covers, chi_square, covers
@@ -81,7 +81,7 @@ def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
 
 
 def test_counts_of_any_size_are_exact_and_so_are_numbers_of_covers():
-    problem = bs.ExactCover.from_options([[k] for k in range(300) for _ in range(3)])
+    problem = wide(*[3] * 300)
     graph = bs.solution_graph(problem)
     assert graph.count == 3**300
     first, last = graph.covers([0, 3**300 - 1])

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from conftest import coloured_problems, problems
+from conftest import coloured_problems, problems, wide
 from every_step import EVERY_STEP, hear
 from hypothesis import given, settings, strategies as st
 from invoking import invoke
@@ -369,7 +369,7 @@ def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
 
 def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):
     n = 1_000
-    problem = bs.ExactCover.from_options([["a"]] * n + [["b"]] * n, ["a", "b"])
+    problem = wide(n, n)
     nodes = left = 0
     while True:
         with runs.Run(tmp_path / "run", problem, engine="dlx", resume=True) as run:

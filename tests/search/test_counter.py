@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import WHOLE, bounded_problems, coloured_problems, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
@@ -71,17 +71,13 @@ def lectures():
     return bs.ExactCover.from_options(options, secondary=[f"h{hour}" for hour in range(18)])
 
 
-def wide(n=20_000):
-    return bs.ExactCover.from_options([["a"]] * n + [["b"]] * n)
-
-
 def test_wide_nodes_are_weighed_sooner():
     """Usual problems are weighed after as many nodes as ever."""
     after = {name: tree.Weighing.first_of(family(name)).after for name in FAMILIES}
     assert after == dict.fromkeys(FAMILIES, 300_000)
-    assert tree.Weighing.first_of(wide()).after == 60_000
+    assert tree.Weighing.first_of(wide(20_000, 20_000)).after == 60_000
     assert 100_000 < tree.Weighing.first_of(lectures()).after < 150_000
-    assert tree.Weighing.first_of(wide(500_000)).after == 10_000
+    assert tree.Weighing.first_of(wide(500_000, 500_000)).after == 10_000
     first = tree.Weighing(60_000, 2_000)
     assert first.next.next == tree.Weighing(6_000_000, 200_000)
 
@@ -114,7 +110,7 @@ def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
 
     take = tree.TreeSearch._gain
     monkeypatch.setattr(tree.TreeSearch, "_gain", spy)
-    found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
+    found = [count(wide(20_000, 20_000), jobs=1, budget=2_000_000) for _ in range(2)]
     facts = [(each.count, each.nodes, each.engine) for each in found]
     assert facts == [(400_000_000, 60_001, "memo:256")] * 2
     assert weighed[:3] == weighed[3:]
