@@ -197,10 +197,8 @@ def test_frontiers_of_rows_whose_rules_differ(rows, budget, data):
     while len(left):
         engine, first = data.draw(st.sampled_from([DLX, LANES])), left
         if engine is DLX:
-            first, left = (
-                left.take(left.roots == left.roots[0]),
-                left.take(left.roots != left.roots[0]),
-            )
+            is_first = left.roots == left.roots[0]
+            first, left = left.take(is_first), left.take(~is_first)
             one = problem.of_row(int(first.roots[0]))
             outcome = DLX.search(one, Task.of(first, budget=budget, fineness=UNLIMITED))
             left = Stacks.concatenate([each for each in (outcome.frontier, left) if len(each)])

@@ -212,11 +212,9 @@ def test_ordered_categories_of_arrow_stay_ordered():
     levels = pa.DictionaryArray.from_arrays([0, 1], ["b", "a"], ordered=True)
     given = pa.table({"puzzle": ["1.....2..3.....4"] * 2, "level": levels})
     assert bs.augment(given)["level"].type == levels.type
-    frame = pl.DataFrame(
-        {"puzzle": ["1.....2..3.....4"], "level": ["a"]},
-        schema_overrides={"level": pl.Enum(["b", "a"])},
-    )
-    assert bs.augment(frame).schema["level"] == pl.Enum(["b", "a"])
+    kind = pl.Enum(["b", "a"])
+    frame = pl.DataFrame([pl.Series("puzzle", [PUZZLE]), pl.Series("level", ["a"], kind)])
+    assert bs.augment(frame).schema["level"] == kind
 
 
 def test_each_call_draws_a_seed_unless_one_is_given(caplog):

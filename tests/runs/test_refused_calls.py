@@ -88,14 +88,11 @@ WRONG_CALLS = [
     # streams of tables
     ("tables are an iterable .*, not a dict", lambda: bs.solve_stream({"a": TABLE})),
     ("not 7", lambda: bs.solve_stream(7)),
-    (
-        "takes no `time_limit`; `node_limit` does not depend",
-        lambda: bs.solve_stream([TABLE], time_limit=1),
-    ),
-    ("limit is 1 or more", lambda: bs.solve_stream([TABLE], limit=0)),
+    ("takes no `time_limit`; `node_limit` does not", lambda: solve_stream(time_limit=1)),
+    ("limit is 1 or more", lambda: solve_stream(limit=0)),
     # progress, at the call of an iterator and where there is nothing to tell
     ("on_progress is a function or True, not 6", lambda: bs.generate(on_progress=6)),
-    ("on_progress is a function or True, not 6", lambda: bs.solve_stream([TABLE], on_progress=6)),
+    ("on_progress is a function or True, not 6", lambda: solve_stream(on_progress=6)),
     ("on_progress is a function or True, not 7", lambda: bs.estimate("queens:4", on_progress=7)),
     # columns of predictions
     ("unknown column 'x'; choose from 'puzzle'", lambda: bs.evaluate(TABLE, prediction="x")),
@@ -139,6 +136,10 @@ def up_to_symmetry(problem, group, stack=()):
 
 def solve_names(**how):
     return bs.solve_file(["queens:4"], "out.csv", **how)
+
+
+def solve_stream(**how):
+    return bs.solve_stream([TABLE], **how)
 
 
 def solve_table(**how):

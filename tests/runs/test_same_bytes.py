@@ -28,6 +28,9 @@ INPUTS = {
 }
 
 
+FORMATS = [".jsonl.zst", ".tsv.bz2", ".parquet"]
+
+
 def generate(_, out, **how):
     return bs.generate_file(out, 120, **how)
 
@@ -58,10 +61,7 @@ def bytes_of(output):
 
 @pytest.mark.parametrize(
     ("command", "suffix"),
-    [
-        *product(COMMANDS, [".csv.gz", "/"]),
-        *product(["solve"], [".jsonl.zst", ".tsv.bz2", ".parquet"]),
-    ],
+    [*product(COMMANDS, [".csv.gz", "/"]), *product(["solve"], FORMATS)],
 )
 def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
     command, suffix, tmp_path, monkeypatch

@@ -198,15 +198,13 @@ def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
 ):
     """Every result is kept; the search ends after some of them, before and after it began again."""
     monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", -1)
+    kept = {"directory": tmp_path / "run", "problem": "dominoes:8x8", "resume": True}
     how = {"jobs": 1, "budget": 300}
     for _ in range(4):
         interrupt = Mock(side_effect=[*[None] * stop, KeyboardInterrupt])
-        with (
-            runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run,
-            pytest.raises(KeyboardInterrupt),
-        ):
+        with runs.Run(**kept) as run, pytest.raises(KeyboardInterrupt):
             run.search(on_progress=interrupt, **how)
-    with runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run:
+    with runs.Run(**kept) as run:
         found = run.search(**how)
     assert (found.count, found.complete, found.engine) == (12_988_816, True, "memo:256")
 
