@@ -30,6 +30,9 @@ settings.register_profile("thorough", deadline=None, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 DATASETS = Path(__file__).resolve().parent.parent / "datasets"
+PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
+SOLVED = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
+EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 WHOLE = Stacks.from_lists([[]])
 
 # without this, a failed assertion there does not say why
@@ -140,6 +143,13 @@ def bounded_problems(draw):
     return changed(problem, bounds=bounds)
 
 
+def wide(*sizes):
+    """Return a problem whose items have so many options each, of nothing else."""
+    names = [str(i) for i in range(len(sizes))]
+    options = [[name] for name, n in zip(names, sizes, strict=True) for _ in range(n)]
+    return ExactCover.from_options(options, names)
+
+
 def n_covers(problem, stack=()):
     """Return the number of covers, as `dlx` finds it."""
     task = Task.of(Stacks.from_lists([list(stack)]))
@@ -176,6 +186,14 @@ def with_a_clue_more(table):
     return table.set_column(0, "puzzle", [more])
 
 
+def flip(path, rng):
+    """Flip one random bit of a file, but not where pages are empty."""
+    data = bytearray(path.read_bytes())
+    place = rng.choice([k for k, byte in enumerate(data) if byte])
+    data[place] ^= 1 << rng.randrange(8)
+    path.write_bytes(data)
+
+
 LIBRARIES = ["pandas", "polars", "pyarrow"]
 
 
@@ -201,14 +219,6 @@ def hard_puzzles():
     rows = rows_of_csv(DATASETS / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
-
-
-@pytest.fixture
-def one_puzzle():
-    """Return a 9×9 puzzle with one solution, and that solution."""
-    solution = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
-    puzzle = "".join("." if (k * k // 5 + k) % 2 else d for k, d in enumerate(solution))
-    return puzzle, solution
 
 
 def interrupted_after(n_rows):

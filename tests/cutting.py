@@ -1,6 +1,7 @@
 """Small blocks, so that tests cut inputs in many places."""
 
 from contextlib import contextmanager
+from pathlib import Path
 from unittest.mock import patch
 
 import pyarrow as pa
@@ -28,6 +29,11 @@ def content_of(path):
     """Return the bytes of a file, decompressed: compression depends on where blocks end."""
     with pa.input_stream(str(path)) as file:
         return file.read()
+
+
+def contents(folder):
+    """Return the bytes of each file of a folder, by its name."""
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 
 
 def opened(path, schema, written=None):

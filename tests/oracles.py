@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from heapq import heappop, heappush
@@ -158,6 +159,16 @@ def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
                     least, ways = form, 0
                 ways += form == least
     return least, ways
+
+
+def chi_square(drawn, every):
+    """Return Pearson's statistic for equal probabilities of every outcome, in standard units."""
+    tally = Counter(drawn)
+    assert set(tally) <= every
+    mean = len(drawn) / len(every)
+    statistic = sum((tally[cover] - mean) ** 2 / mean for cover in every)
+    freedom = len(every) - 1
+    return (statistic - freedom) / (2 * freedom) ** 0.5
 
 
 def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]:

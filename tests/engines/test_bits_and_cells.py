@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from conftest import DATASETS, WHOLE
+from conftest import DATASETS, WHOLE, wide
 from hypothesis import given, strategies as st
 from oracles import covers
 from test_engines import assert_same
@@ -31,9 +31,7 @@ def test_options_of_any_length(data):
     options = [range(k, n) for k in range(20) for n in range(k + 1, 21)]
     chosen = data.draw(st.lists(st.sampled_from(options), min_size=1, max_size=60))
     n_primary = data.draw(st.integers(0, 20))
-    problem = ExactCover.from_options(
-        chosen, primary=range(n_primary), secondary=range(n_primary, 20)
-    )
+    problem = ExactCover.from_options(chosen, range(n_primary), range(n_primary, 20))
     compare(problem, Task.of(WHOLE))
 
 
@@ -62,7 +60,6 @@ def test_a_large_tree():
     compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 
 
-LONG = ExactCover.from_options([[i] for i in range(40) for _ in range(2)], primary=range(40))
 QUEENS = family("queens:8")
 STACKS = Stacks.from_lists([[], [3], [3, 14]], [0, 0, 1])
 
@@ -76,7 +73,7 @@ def of_many_options(n):
 @pytest.mark.parametrize(
     ("problem", "task"),
     [
-        (LONG, Task.of(WHOLE, budget=3000, keep=3)),  # a path with many branches
+        (wide(*[2] * 40), Task.of(WHOLE, budget=3000, keep=3)),  # a path with many branches
         *((of_many_options(n), Task.of(WHOLE, budget=n)) for n in (63, 64, 127, 128, 300)),
         *((QUEENS, Task.of(STACKS, limit, keep=60)) for limit in (UNLIMITED, 30)),
         *(

@@ -11,12 +11,6 @@ from test_engines import COLOURED
 
 import batchsolve as bs
 
-# The small example in Knuth's section on colours: items p q r | x y.
-TOY = bs.ExactCover.from_options(
-    [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],
-    secondary=["x", "y"],
-    colors=[{"y": "A"}, {"x": "A"}, {"x": "B"}, {"x": "A"}, {"y": "B"}],
-)
 WORDS = ["are", "ate", "bat", "bee", "ear", "eat", "eel", "ere", "era", "rat", "tar", "tea", "tee"]
 
 coloured_engines = pytest.mark.parametrize("engine", COLOURED)
@@ -31,9 +25,8 @@ def word_squares(words):
             cells = [(line, k) if kind == "row" else (k, line) for k in range(n)]
             options.append([(kind, line), *cells])
             colors.append(dict(zip(cells, word, strict=True)))
-    return bs.ExactCover.from_options(
-        options, secondary=list(product(range(n), range(n))), colors=colors
-    )
+    cells = product(range(n), repeat=2)
+    return bs.ExactCover.from_options(options, secondary=list(cells), colors=colors)
 
 
 @given(problem=problems(5, 9, 2))
@@ -47,25 +40,6 @@ def test_word_squares(engine):
     expected = sum(all("".join(c) in WORDS for c in zip(*g, strict=True)) for g in grids)
     assert expected > 10
     assert bs.count(word_squares(WORDS), engine=engine, jobs=1).count == expected
-
-
-def test_two_options_share_an_item_only_in_one_colour():
-    TOY.check_stack([1, 3])
-    TOY.verify([1, 3])
-    for stack, reason in {
-        (2, 3): "options 2 and 3 both cover item x, and not in the same colour",
-        (0, 3): "options 0 and 3 both cover item q",
-        (3, 3): "option 3 is there twice",
-    }.items():
-        with pytest.raises(bs.ProblemError, match=f"not a partial cover: {reason}"):
-            TOY.check_stack(stack)
-    with pytest.raises(bs.ProblemError, match="both cover item x, and not in the same"):
-        TOY.verify([2, 3])
-    only_colours = bs.ExactCover([0, 1, 2], [0, 0], 1, 0, colors=[1, 1])
-    only_colours.verify([0, 1])
-    for check in (only_colours.verify, only_colours.check_stack):
-        with pytest.raises(bs.ProblemError, match="option 0 is there twice"):
-            check([1, 0, 0])
 
 
 ARRAYS = ([0, 2, 4], [0, 2, 1, 2], 3, 2)

@@ -278,9 +278,8 @@ def test_stacks_are_partial_covers(engine, data):
     problem = data.draw(supported(engine))
     option = st.integers(0, problem.n_options)  # one past the end: an option that does not exist
     stacks = data.draw(st.lists(st.lists(option, max_size=3), max_size=5))
-    outcome = get_engine(engine).search(
-        problem, Task.of(Stacks.from_lists(stacks), keep=keep_all(engine))
-    )
+    task = Task.of(Stacks.from_lists(stacks), keep=keep_all(engine))
+    outcome = get_engine(engine).search(problem, task)
     for k, stack in enumerate(stacks):
         clash = next((p for p, o in enumerate(stack) if clashes(problem, o, stack[:p])), -1)
         assert outcome.clash[k] == clash
@@ -341,16 +340,6 @@ def test_only_the_order_of_options_may_differ_where_it_is_left_open(engine, data
     assert list(map(sorted, free.solutions)) == list(map(sorted, ordered.solutions))
     assert free.counts.tolist() == ordered.counts.tolist()
     assert free.nodes.tolist() == ordered.nodes.tolist()
-
-
-@pytest.mark.parametrize("engine", COLLECTING)
-def test_a_puzzle_has_its_one_solution(engine, one_puzzle):
-    problem = Sudoku(3, 3)
-    puzzle, solution = one_puzzle
-    task = Task.of(problem.stacks(problem.parse(puzzle)[None]), keep=2)
-    outcome = get_engine(engine).search(problem, task)
-    grids = [problem.format(grid) for grid in problem.grids(outcome.solutions)]
-    assert grids == [solution]
 
 
 @general_engines

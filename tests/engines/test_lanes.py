@@ -132,9 +132,8 @@ def test_batches_may_be_cut_into_any_pieces(seed, budgets, depths, allowance, ro
     expected = DLX.search(USUAL, Task.of(stacks, keep=UNLIMITED))
     assert [*counts.values()] == expected.counts.tolist()
     sets = sets_of_covers(expected, len(stacks))
-    assert {(root, frozenset(cover)) for root, cover in found} == {
-        (root, cover) for root, some in enumerate(sets) for cover in some
-    }
+    expected = {(root, cover) for root, some in enumerate(sets) for cover in some}
+    assert {(root, frozenset(cover)) for root, cover in found} == expected
 
 
 @given(
@@ -259,10 +258,7 @@ def test_one_grid_is_searched_by_all_lanes_as_by_one(seed, n_blanks, budgets, ro
     if len(alone.frontier):
         return
     many = LANES.search(USUAL, Task.of(stack, keep=UNLIMITED))
-    assert (many.counts.tolist(), many.nodes.tolist()) == (
-        alone.counts.tolist(),
-        alone.nodes.tolist(),
-    )
+    assert (many.counts[0], many.nodes[0]) == (alone.counts[0], alone.nodes[0])
     assert [c.tolist() for c in many.solutions] == [c.tolist() for c in alone.solutions]
     first = LANES.search(USUAL, Task.of(stack, keep=2)).solutions
     assert [c.tolist() for c in first] == [c.tolist() for c in alone.solutions][:2]

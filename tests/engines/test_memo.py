@@ -6,7 +6,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import WHOLE, coloured_problems, problems
+from conftest import WHOLE, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 from kinds import shuffled
@@ -20,11 +20,6 @@ from batchsolve.engines.native import core_problem
 from batchsolve.problems.families import family
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
-
-
-def copies(n, options):
-    """Return a problem that consists of n copies of another, side by side."""
-    return bs.ExactCover.from_options([[(k, i) for i in o] for k in range(n) for o in options])
 
 
 @pytest.fixture
@@ -41,13 +36,6 @@ def fresh_tables():
     memo._TABLES.clear()
 
 
-def tilings_of(*rows):
-    """Return the problem of tiling a board with dominoes; ``#`` marks a square outside it."""
-    cells = {(r, c) for r, row in enumerate(rows) for c, mark in enumerate(row) if mark == "."}
-    pairs = [[(r, c), to] for r, c in sorted(cells) for to in ((r, c + 1), (r + 1, c))]
-    return bs.ExactCover.from_options([pair for pair in pairs if pair[1] in cells])
-
-
 @pytest.mark.parametrize(
     ("board", "expected"),
     [
@@ -59,7 +47,7 @@ def tilings_of(*rows):
 )
 def test_the_numbers_of_items_do_not_matter(board, expected):
     """In another order, the search went to and fro between rooms and never ended."""
-    board = tilings_of(*board)
+    board = bs.tiling("\n".join(board), "I2", use="any number")
     nodes = []
     for problem in (board, shuffled(board), shuffled(shuffled(board))):
         memo._TABLES.clear()
@@ -128,7 +116,7 @@ def test_worker_processes_share_a_table():
 
 
 def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
-    engine, problem = get_engine("memo:1"), copies(150, [[0], [0]])  # with rows of several words
+    engine, problem = get_engine("memo:1"), wide(*[2] * 150)  # with rows of several words
     shared = engine.for_run(shared=True)
     again = pickle.loads(pickle.dumps(shared))
     assert shared.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
@@ -154,7 +142,7 @@ def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
 def of_many_covers(bits, bounds=False):
     """A problem with 2**bits covers; half as many more if one item may be covered twice."""
     if not bounds:
-        return copies(bits, [[0], [0]])
+        return wide(*[2] * bits)
     options = [[each] for each in range(bits) for _ in "ab"]
     return bs.ExactCover.from_options(options, bounds={0: (1, 2)})
 
@@ -206,9 +194,8 @@ def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():
     # 20 questions with two answers each; every answer has a secondary item of its own
     options = [[f"q{k}", f"s{k}{a}"] for k in range(20) for a in "01"]
     names = {name: None for option in options for name in option}
-    problem = bs.ExactCover.from_options(
-        options, [n for n in names if n[0] == "q"], [n for n in names if n[0] == "s"]
-    )
+    questions, answers = ([name for name in names if name[0] == kind] for kind in "qs")
+    problem = bs.ExactCover.from_options(options, questions, answers)
     outcome = get_engine("memo:1").search(problem, Task.of(WHOLE))
     assert (outcome.counts[0], outcome.nodes[0]) == (2**20, 41)
 

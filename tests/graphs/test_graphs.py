@@ -1,14 +1,15 @@
 import json
 import tracemalloc
 from collections import Counter
+from random import Random
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import bounded_problems, coloured_problems, problems
+from conftest import bounded_problems, coloured_problems, flip, problems, wide
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
-from oracles import bounded_covers, covers
+from oracles import bounded_covers, chi_square, covers
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
@@ -36,9 +37,8 @@ def check_whole(graph, expected):
 
 
 def draw(problem, stack=(), ordered=True, megabytes=64):
-    return graph_drawing.draw(
-        problem, np.array(stack, np.uint32), megabytes=megabytes, ordered=ordered
-    )
+    stack = np.array(stack, np.uint32)
+    return graph_drawing.draw(problem, stack, megabytes=megabytes, ordered=ordered)
 
 
 @given(data=st.data(), problem=any_problem, ordered=st.booleans())
@@ -80,7 +80,7 @@ def test_every_search_and_the_reordering_draw_the_same_ordered_diagram(problem):
 
 
 def test_counts_of_any_size_are_exact_and_so_are_numbers_of_covers():
-    problem = bs.ExactCover.from_options([[k] for k in range(300) for _ in range(3)])
+    problem = wide(*[3] * 300)
     graph = bs.solution_graph(problem)
     assert graph.count == 3**300
     first, last = graph.covers([0, 3**300 - 1])
@@ -106,9 +106,8 @@ def test_a_diagram_that_grows_is_the_same(monkeypatch):
     monkeypatch.setattr(graph_drawing, "FIRST_TURN", 1)
     monkeypatch.setattr(graph_drawing, "TURNS_OF_ALL", 1000)  # so that the same racer wins
     graph = bs.solution_graph("latin:4")
-    assert [a.tolist() for a in (graph.option, graph.low, graph.high)] == [
-        a.tolist() for a in (expected.option, expected.low, expected.high)
-    ]
+    for name in ("option", "low", "high"):
+        assert getattr(graph, name).tolist() == getattr(expected, name).tolist()
 
 
 def test_searches_give_up_one_after_the_other_and_then_say_so(monkeypatch):
@@ -143,16 +142,6 @@ def test_a_search_knows_its_share():
 
 
 # ---- samples --------------------------------------------------------------------------------
-
-
-def chi_square(drawn, every):
-    """Return Pearson's statistic for equal probabilities of all covers, in standard units."""
-    tally = Counter(drawn)
-    assert set(tally) <= every
-    mean = len(drawn) / len(every)
-    statistic = sum((tally[cover] - mean) ** 2 / mean for cover in every)
-    freedom = len(every) - 1
-    return (statistic - freedom) / (2 * freedom) ** 0.5
 
 
 COLOURED = read_dlx("a b | x y\na x:1\na x:2\nb x:1\nb x:2\nb\na y\nb y\n")
@@ -237,14 +226,13 @@ def saved(tmp_path_factory):
 
 def test_damage_of_any_byte_is_one_error(saved, tmp_path):
     data, problem, path = saved.read_bytes(), bs.family("queens:6"), tmp_path / "damaged.zdd"
-    rng = np.random.default_rng(1)
-    for place in rng.integers(len(data), size=200):
-        changed = bytearray(data)
-        changed[place] ^= 1 << int(rng.integers(8))
-        path.write_bytes(changed)
+    rng = Random(1)
+    for _ in range(200):
+        path.write_bytes(data)
+        flip(path, rng)
         with pytest.raises(bs.InputError, match=r"damaged\.zdd: "):
             bs.SolutionGraph.load(path, problem)
-    for end in [0, 1, *rng.integers(len(data), size=30).tolist(), len(data) - 1]:
+    for end in [0, 1, *rng.choices(range(len(data)), k=30), len(data) - 1]:
         path.write_bytes(data[:end])
         with pytest.raises(bs.InputError, match=r"damaged\.zdd: "):
             bs.SolutionGraph.load(path, problem)

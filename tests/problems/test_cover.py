@@ -49,14 +49,52 @@ def test_verify_accepts_exactly_the_covers(problem):
                 problem.verify([o])
 
 
-def test_verify_says_what_is_wrong():
-    problem = ExactCover.from_options([["a", "b"], ["b"]])
-    with pytest.raises(ProblemError, match="options 0 and 1 both cover item b"):
-        problem.verify([0, 1])
-    with pytest.raises(ProblemError, match="item a is in none"):
-        problem.verify([1])
-    with pytest.raises(ProblemError, match="option 2 is not in"):
-        problem.verify([2])
+# The small example in Knuth's section on colours: items p q r | x y.
+TOY = ExactCover.from_options(
+    [["p", "q", "x", "y"], ["p", "r", "x", "y"], ["p", "x"], ["q", "x"], ["r", "y"]],
+    secondary=["x", "y"],
+    colors=[{"y": "A"}, {"x": "A"}, {"x": "B"}, {"x": "A"}, {"y": "B"}],
+)
+PLAIN = ExactCover.from_options([["a", "b"], ["b"]])
+ONLY_COLOURS = ExactCover([0, 1, 2], [0, 0], 1, 0, colors=[1, 1])
+TWICE = ExactCover([0, 1, 2, 3], [0, 0, 0], 1, item_names=["a"], bounds=[[2, 2]])
+verify, check_stack = ExactCover.verify, ExactCover.check_stack
+NO_COVERS = [
+    (verify, PLAIN, [0, 1], "options 0 and 1 both cover item b"),
+    (verify, PLAIN, [1], "item a is in none"),
+    (verify, PLAIN, [2], "option 2 is not in"),
+    (verify, TOY, [2, 3], "both cover item x, and not in the same"),
+    (verify, ONLY_COLOURS, [1, 0, 0], "option 0 is there twice"),
+    (verify, TWICE, [1], "item a is in 1 option, fewer than 2"),
+    (verify, TWICE, [0, 1, 2], "item a is in options 0, 1 and 2, more than 2"),
+    (
+        check_stack,
+        TOY,
+        (2, 3),
+        "^not a partial cover: options 2 and 3 both cover item x, and ",
+    ),
+    (check_stack, TOY, (0, 3), "^not a partial cover: options 0 and 3 both cover item q"),
+    (check_stack, TOY, (3, 3), "^not a partial cover: option 3 is there twice"),
+    (check_stack, ONLY_COLOURS, [1, 0, 0], "option 0 is there twice"),
+    (check_stack, TWICE, [1, 4], "option 1 is decided twice"),
+    (check_stack, TWICE, [6], "option 6 does not exist"),
+    (check_stack, TWICE, [0, 1, 2], "item a is in options 0, 1 and 2, more than 2"),
+]
+
+
+@pytest.mark.parametrize(("check", "problem", "options", "message"), NO_COVERS)
+def test_what_is_wrong_with_a_cover_is_said(check, problem, options, message):
+    with pytest.raises(ProblemError, match=message):
+        check(problem, options)
+
+
+COVERS = [(TOY, [1, 3]), (ONLY_COLOURS, [0, 1]), (TWICE, [0, 2])]
+
+
+@pytest.mark.parametrize(("problem", "cover"), COVERS)
+def test_options_may_share_an_item_in_one_colour_and_within_bounds(problem, cover):
+    problem.check_stack(cover)
+    problem.verify(cover)
 
 
 def test_sudoku_items_and_options_are_named_like_cells():
@@ -96,11 +134,8 @@ def test_a_warning_is_given_once_in_a_loop_of_calls(caplog):
         GAPS["json"]()
         files.read_json('{"options": [[]]}')
         bs.count("steiner:7", up_to_symmetry=True)
-    assert [message[:17] for message in caplog.messages] == [
-        "2 options without",
-        "1 option without ",
-        "no symmetries are",
-    ]
+    said = ["2 options without", "1 option without ", "no symmetries are"]
+    assert [message[:17] for message in caplog.messages] == said
 
 
 @given(

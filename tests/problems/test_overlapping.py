@@ -114,9 +114,8 @@ def test_a_table_of_drawings(tmp_path):
     ]
     solution = solved["solution"][0].as_py()
     assert [k for k, c in enumerate(solution) if c == "#"] == [4, 5, 10, 11, 24, 25, 30, 31]
-    again = bs.solve_table(
-        pa.table({"puzzle": rows[:1], "solution": [solution]}), box=(2, 2), jobs=1
-    )
+    given = pa.table({"puzzle": rows[:1], "solution": [solution]})
+    again = bs.solve_table(given, box=(2, 2), jobs=1)
     assert again["agrees"].to_pylist() == [True]
     texts = bs.solve_batch([SAMURAI.replace("\n", "")], jobs=1)
     assert texts.status.tolist() == ["unique"]
@@ -262,11 +261,8 @@ def test_layouts_that_do_not_fit():
 def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
     (tmp_path / "two.txt").write_text("12" + TWO[2:] + "\n")
     reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2))
-    assert picture(reading).splitlines()[:3] == [
-        "+-----+-----+      ",
-        "| 1 2 | . . |      ",
-        "| . . | . . |      ",
-    ]
+    lines = ["+-----+-----+", "| 1 2 | . . |", "| . . | . . |"]
+    assert picture(reading).splitlines()[:3] == [f"{line}      " for line in lines]
     answer = bs.solve((tmp_path / "two.txt").read_text(), box=(2, 2))
     assert (answer.status, len(answer.solution)) == ("multiple", 36)
     assert answer._repr_html_().count("bs-digit") == 2 + 28  # two in the style

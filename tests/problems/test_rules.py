@@ -143,9 +143,8 @@ def rows_of_four(draw):
     rule = draw(st.sampled_from(["", "x", "antiking", "nonconsecutive"]))
     shared = shared + named(rule, 2, 2) if rule else shared
     n = draw(st.integers(1, 6))
-    own = [
-        replace(each, houses=()) for each in draw(st.lists(rules_of_four(), min_size=n, max_size=n))
-    ]
+    rules = draw(st.lists(rules_of_four(), min_size=n, max_size=n))
+    own = [replace(each, houses=()) for each in rules]
     regions = None
     if len(shared.houses) < 12:
         regions = np.zeros((n, 16), np.uint8)
@@ -185,9 +184,8 @@ def test_rows_whose_rules_differ(rows):
         same = problem.at(np.full(len(full), row))
         assert same.check(full * 0, full).all() == bool(found[row])
     assert [len(each) for each in found] == outcome.counts.tolist()
-    assert (
-        pickle.loads(pickle.dumps(problem)).first_clashes(grids).tolist() == outcome.clash.tolist()
-    )
+    sent = pickle.loads(pickle.dumps(problem))
+    assert sent.first_clashes(grids).tolist() == outcome.clash.tolist()
 
 
 @given(rows_of_four(), st.integers(1, 40), st.data())
@@ -199,10 +197,8 @@ def test_frontiers_of_rows_whose_rules_differ(rows, budget, data):
     while len(left):
         engine, first = data.draw(st.sampled_from([DLX, LANES])), left
         if engine is DLX:
-            first, left = (
-                left.take(left.roots == left.roots[0]),
-                left.take(left.roots != left.roots[0]),
-            )
+            is_first = left.roots == left.roots[0]
+            first, left = left.take(is_first), left.take(~is_first)
             one = problem.of_row(int(first.roots[0]))
             outcome = DLX.search(one, Task.of(first, budget=budget, fineness=UNLIMITED))
             left = Stacks.concatenate([each for each in (outcome.frontier, left) if len(each)])
@@ -255,11 +251,9 @@ def test_cages_that_follow_do_not_depend_on_the_rows_beside():
     row = Rules(16, shared.places, (), cages=cages)
     other = replace(row, cages=(Cage((0, 1, 2, 3), 10),))  # as large as what is left of the fourth
     alone, beside = (Variants.of(shared, rows).row_rules for rows in ([row], [row, other]))
-    found = [
-        [cage_of(some, cage) for cage in range(*some.cages_of[:2])] for some in (alone, beside)
-    ]
-    assert found[0] == found[1]
-    assert ([14, 15], [0b10001, 0b1010]) in found[0]
+    found = [cage_of(alone, cage) for cage in range(*alone.cages_of[:2])]
+    assert found == [cage_of(beside, cage) for cage in range(*beside.cages_of[:2])]
+    assert ([14, 15], [0b10001, 0b1010]) in found
 
 
 @given(rules_of_four(), st.lists(st.integers(0, 90), max_size=8))

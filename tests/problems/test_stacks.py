@@ -74,11 +74,6 @@ def test_a_split_and_its_parts_add_up(depth):
     assert parts.nodes + sum(part.nodes for part in rest) == whole.nodes
 
 
-def test_a_split_needs_a_partial_cover():
-    with pytest.raises(ProblemError, match="digit 2 twice in a row"):
-        split(PROBLEM, [1, 5])
-
-
 def test_grids_of_stacks_need_only_the_options_between_the_offsets():
     stacks = Stacks(np.array([1, 2, 3]), np.array([9, 5, 63, 4], np.uint32), np.array([0, 1]))
     grids = PROBLEM.grids(stacks)
@@ -126,10 +121,8 @@ def test_branches_are_written_and_read():
     text = stacks.to_jsonl(problem)
     assert '"branch": [1, 0, 2]' in text
     again = Stacks.from_jsonl(text, problem)
-    assert (again.fingerprint, again.branches.tolist()) == (
-        stacks.fingerprint,
-        [[1, 0, 2], [0, 0, 0]],
-    )
+    assert again.fingerprint == stacks.fingerprint
+    assert again.branches.tolist() == [[1, 0, 2], [0, 0, 0]]
     again.check(problem)
     for branch in ([1, 0, 2], [2, 2, 1], [2, 0, 5], [9, 0, 2]):  # of four options and three items
         with pytest.raises(ProblemError, match="no branch of the stack"):

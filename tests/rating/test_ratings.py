@@ -183,9 +183,8 @@ def assert_that_nodes_follow(marks, chain, technique):
     for k, ((cell, digit, is_on), (other, then, is_then)) in enumerate(pairwise(nodes)):
         if technique == "nishio" and is_then:
             on = {node[0] for node in nodes[: k + 1]}
-            others = [
-                marks.places(house, then) - {other} for house in marks.houses if other in house
-            ]
+            houses = [house for house in marks.houses if other in house]
+            others = [marks.places(house, then) - {other} for house in houses]
             assert any(all(marks.peers[each] & on for each in some) for some in others)
         elif technique == "nishio":
             assert any(other in marks.peers[node[0]] for node in nodes[: k + 1])

@@ -1,5 +1,6 @@
 """Problems in the forms of solvers have the covers as their models."""
 
+import json
 import re
 from itertools import product
 
@@ -130,13 +131,8 @@ def test_none_is_no_colour():
     problem = bs.ExactCover.from_options(options, secondary=["x"], colors=colors)
     assert bs.count(problem).count == 0
     assert (problem.option_name(0), problem.color_names) == ("a x", ("red",))
-    assert (
-        read_json(
-            '{"options": [["a", "x"], ["b", "x"]], "secondary": ["x"], "colors": '
-            '[{"x": null}, {"x": "red"}]}'
-        ).fingerprint
-        == problem.fingerprint
-    )
+    text = json.dumps({"options": options, "secondary": ["x"], "colors": colors})
+    assert read_json(text).fingerprint == problem.fingerprint
 
 
 COMMENTS = ["| the items\na b\na b\n", "|\na b\na b\n", "a | x y\n| x y\na x y\n"]

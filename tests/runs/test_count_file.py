@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import typed_rows, write_table
+from conftest import PUZZLE, typed_rows, write_table
 from invoking import invoke
 
 import batchsolve as bs
@@ -88,10 +88,8 @@ def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
 def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     monkeypatch.chdir(folder)
     two = invoke("count", "[bc].*", "--quiet", "-j", "1")
-    assert (two.exit_code, two.stdout.splitlines()[1:]) == (
-        0,
-        ["b.ec,16,24,36,true,dlx,", "c.json,2,3,2,true,dlx,"],
-    )
+    rows = ["b.ec,16,24,36,true,dlx,", "c.json,2,3,2,true,dlx,"]
+    assert (two.exit_code, two.stdout.splitlines()[1:]) == (0, rows)
     mixed = invoke("count", "c.json", "queens:5", "no.dlx", "--quiet")
     assert mixed.exit_code == 1
     first, second, third = mixed.stdout.splitlines()[1:]
@@ -140,9 +138,8 @@ def test_counts_of_more_digits_than_python_prints_are_written(suffix, tmp_path, 
 
 def test_counts_of_a_parquet_file_are_numbers_in_json_but_texts_marked_so_are_not(tmp_path):
     bs.count_file(["dominoes:16x16", "queens:x"], tmp_path / "counts.parquet")
-    table = pq.read_table(tmp_path / "counts.parquet").append_column(
-        "puzzle", pa.array(["1.....2..3.....4"] * 2)
-    )
+    table = pq.read_table(tmp_path / "counts.parquet")
+    table = table.append_column("puzzle", pa.array([PUZZLE] * 2))
     for counts, right in (([str(LARGE), None], [LARGE, None]), (["0x1", "}{"], ["0x1", "}{"])):
         place = table.schema.get_field_index("count")
         changed = table.set_column(place, table.schema.field(place), pa.array([counts]).flatten())

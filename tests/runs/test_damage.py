@@ -9,7 +9,8 @@ import sqlite3
 from contextlib import contextmanager
 
 import pytest
-from cutting import content_of
+from conftest import PUZZLE, flip
+from cutting import content_of, contents
 from invoking import invoke, invoke_as_user, refused
 
 import batchsolve as bs
@@ -18,16 +19,7 @@ from batchsolve.runs.export import export_run
 from batchsolve.runs.journal import VERSION, Journal, Part
 from batchsolve.runs.run import Run, describe_run
 
-PUZZLE = "1.....2..3.....4"
 PROBLEM = bs.Sudoku(2, 2)
-
-
-def flip(path, rng):
-    """Flip one random bit of a file, but not where pages are empty."""
-    data = bytearray(path.read_bytes())
-    place = rng.choice([k for k, byte in enumerate(data) if byte])
-    data[place] ^= 1 << rng.randrange(8)
-    path.write_bytes(data)
 
 
 CHANGED_ROWS = {
@@ -252,12 +244,12 @@ def test_solutions_that_an_emptied_journal_does_not_know_are_left_alone(tmp_path
     directory = tmp_path / "run"
     with bs.Run(directory, "queens:6", collect=True) as run:
         assert run.search(jobs=1).count == 4
-    solutions = {path: path.read_bytes() for path in (directory / "solutions").iterdir()}
+    solutions = contents(directory / "solutions")
     (directory / "journal.sqlite").write_bytes(b"")
     for problem in ("queens:5", "queens:6"):
         with pytest.raises(bs.JournalError, match=r"is empty, but .* holds solutions; delete"):
             bs.Run(directory, problem, collect=True, resume=True)
-    assert {path: path.read_bytes() for path in (directory / "solutions").iterdir()} == solutions
+    assert contents(directory / "solutions") == solutions
 
 
 @pytest.mark.parametrize("name", ["solutions", "journal.sqlite"])
@@ -303,9 +295,7 @@ def test_what_is_written_to_a_link_is_kept_beside_its_target(tmp_path):
     (others / "part-000007.parquet").write_text("of another run")
     os.symlink(others, out)
     for name in (f"{out}", f"{out}/"):
-        with pytest.raises(
-            bs.OutputError, match=r"others/x.csv/: is not empty, and has no journal"
-        ):
+        with pytest.raises(bs.OutputError, match=r"x.csv/: is not empty, and has no journal"):
             bs.solve_file(path, name, jobs=1, resume=True)
     assert (others / "part-000007.parquet").read_text() == "of another run"
 

@@ -8,7 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, dataset, frame_of, interrupted_after, rows_of_csv, write_table
+from conftest import (
+    LIBRARIES,
+    PUZZLE,
+    dataset,
+    frame_of,
+    interrupted_after,
+    rows_of_csv,
+    write_table,
+)
 from hypothesis import given, settings, strategies as st
 from invoking import invoke, invoke_on, refused
 from oracles import canonical_form
@@ -18,7 +26,6 @@ from batchsolve.problems import grid_symmetries as symmetric_grids
 from batchsolve.runs.repeats import RowKeys, Seen, grid_keys
 from batchsolve.tables.answers import RowSums
 
-PUZZLE = "1.....2..3.....4"
 SAME_BUT_FOR_SYMMETRY = "4.....3..1.....2"
 CLASHING, SHORT = "11" + "." * 14, "12"
 
@@ -133,9 +140,8 @@ def test_the_first_of_each_puzzle_is_kept(tmp_path_factory, ours, others, symmet
     assert (marked.rows, marked.kept, marked.known) == (both.rows, both.kept, both.known)
     table = rows_of_csv(out)
     assert [int(row["id"]) for row in table] == list(range(len(table)))
-    assert [k for k, row in enumerate(table) if not row["first"]] == expected_ids(
-        [PUZZLE, *ours], [*others, "." * 16], symmetry
-    )
+    firsts = [k for k, row in enumerate(table) if not row["first"]]
+    assert firsts == expected_ids([PUZZLE, *ours], [*others, "." * 16], symmetry)
 
 
 def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
@@ -273,9 +279,8 @@ def test_folders_of_runs_that_were_killed_are_removed_by_the_next(tmp_path):
     command = [sys.executable, "-c", KILLED, output]
     subprocess.run([*command, "kill"], check=False)
     assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1
-    with subprocess.Popen(
-        [*command, "hold"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
+    pipes = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+    with subprocess.Popen([*command, "hold"], **pipes) as other:
         other.stdout.readline()
         assert len(list(tmp_path.glob(".out.csv.batchsolve/*/half"))) == 1  # its own
         with pytest.raises(bs.OutputError, match=r"out\.csv: is being written by another run"):

@@ -92,10 +92,8 @@ def test_a_disk_that_is_full_from_the_start_leaves_nothing_in_the_way(expected, 
         """,
     )
     assert [line for line in said if "cannot be written" not in line] == []
-    assert [line.split(":")[1].strip() for line in said] == [
-        "disk/out.csv.partial.journal",
-        "disk/run/journal.sqlite",
-    ]
+    journals = ["disk/out.csv.partial.journal", "disk/run/journal.sqlite"]
+    assert [line.split(":")[1].strip() for line in said] == journals
     assert all("is full" in line and line.endswith("go on with --resume") for line in said)
     assert (tmp_path / "out.csv").read_bytes() == expected
     assert describe_run(str(tmp_path / "run"))["count"] == 92
@@ -111,10 +109,8 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
         batchsolve enumerate queens:5 -o disk/run; [ $? = 2 ] || exit 3
         """,
     )
-    assert said == [
-        f"batchsolve: disk/{name}: cannot be written: Read-only file system"
-        for name in ("out.csv", "run", "run")
-    ]
+    why = "cannot be written: Read-only file system"
+    assert said == [f"batchsolve: disk/{name}: {why}" for name in ("out.csv", "run", "run")]
 
 
 @pytest.mark.parametrize(
@@ -150,9 +146,8 @@ def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
     with monkeypatch.context() as patch:
         patch.setattr("batchsolve.runs.specs.JOURNAL_SECONDS", 0)
         patch.setattr("os.fsync", sync)
-        with pytest.raises(
-            bs.OutputError, match="cannot be written: Disk quota exceeded"
-        ) as failed:
+        why = "cannot be written: Disk quota exceeded"
+        with pytest.raises(bs.OutputError, match=why) as failed:
             bs.solve_file(str(corpus), str(out), chunk=10, jobs=1)
     assert sync.call_count > 2
     assert any("go on with `resume`" in note for note in failed.value.__notes__)

@@ -4,7 +4,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
-from conftest import problems
+from conftest import problems, wide
 from hypothesis import given
 
 import batchsolve as bs
@@ -88,19 +88,15 @@ def test_doubt_is_said():
     assert (trusted.doubt, type(trusted)) == ("", Estimate)
 
 
-def doubled(n):
-    return bs.ExactCover.from_options([[item] for item in range(n) for _ in "ab"])
-
-
 @pytest.mark.filterwarnings("error")
 def test_estimates_are_as_large_as_floating_point_numbers(monkeypatch):
     monkeypatch.setattr("batchsolve.runs.estimate.SEARCHED_NODES", 1000)
-    found = estimate(doubled(600), probes=5)  # of squares beyond them
+    found = estimate(wide(*[2] * 600), probes=5)  # of squares beyond them
     solutions = [found.solutions_low, found.solutions, found.solutions_high]
     assert solutions == pytest.approx([2.0**600] * 3)
     assert found.nodes == pytest.approx(2.0**601, rel=0.01)
     assert found.doubt.startswith("few probes hold most of the nodes")
-    largest = estimate(doubled(1022), probes=5)  # whose sum over the probes is beyond them
+    largest = estimate(wide(*[2] * 1022), probes=5)  # whose sum over the probes is beyond them
     assert largest.nodes == pytest.approx(2.0**1023, rel=0.01)
     with pytest.raises(bs.InputError, match=r"more than 2e\+308 nodes, too many to be estimated"):
-        estimate(doubled(1100), probes=5)
+        estimate(wide(*[2] * 1100), probes=5)

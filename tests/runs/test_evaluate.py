@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, frame_of
+from conftest import LIBRARIES, SOLUTION, frame_of
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
@@ -17,7 +17,6 @@ import batchsolve as bs
 
 UNIQUE, SEVERAL, NONE = "1.....2..3.....4", "1.....2........4", "12..34....1...2."
 PROBLEM = bs.Sudoku(2, 2)
-SOLUTION = "1243342143122134"
 
 
 @cache
@@ -77,9 +76,7 @@ def expected(rows):
 def table_of(rows):
     names = ("puzzle", "prediction", "solution", "level")
     columns = zip(*rows, strict=True) if rows else [[]] * 4
-    return pa.table(
-        {name: pa.array(column, pa.string()) for name, column in zip(names, columns, strict=True)}
-    )
+    return pa.table([pa.array(column, pa.string()) for column in columns], names)
 
 
 @st.composite
@@ -140,9 +137,8 @@ def test_intervals_hold_the_shares_that_are_not_rejected(k, n):
     stratum.rows, stratum.right = n, k
     for bound in stratum.interval("right"):
         if 0 < bound < 1:
-            assert abs(k / n - bound) / sqrt(bound * (1 - bound) / n) == pytest.approx(
-                1.96, abs=1e-3
-            )
+            score = abs(k / n - bound) / sqrt(bound * (1 - bound) / n)
+            assert score == pytest.approx(1.96, abs=1e-3)
 
 
 def test_predictions_may_be_numbers_where_puzzles_are_text():
@@ -383,13 +379,11 @@ def test_a_plot_of_two_columns_is_a_table_in_their_order(tmp_path):
     assert texts[texts.index("100.0 %") :][:4] == ["100.0 %", "(21–100)", "50.0 %", "(9–91)"]
     names = [each for each in texts if each in ("low", "high", "9", "10")]
     assert names == ["9", "10", "low", "high"]
-    done = invoke(
-        "evaluate", tmp_path / "in.parquet", "--by", "level", "--plot", tmp_path / "c.png"
-    )
-    assert done.exit_code == 0
+    words = ["evaluate", tmp_path / "in.parquet", "--by", "level", "--plot"]
+    assert invoke(*words, tmp_path / "c.png").exit_code == 0
     assert (tmp_path / "c.png").read_bytes()[1:4] == b"PNG"
     why = "the name of a plot ends with .svg, .png or .pdf"
-    assert why in refused("evaluate", tmp_path / "in.parquet", "--plot", tmp_path / "c.jpg")
+    assert why in refused(*words, tmp_path / "c.jpg")
     many = table_of([(UNIQUE, SOLUTION, SOLUTION, str(k)) for k in range(101)])
     with pytest.raises(bs.InputError, match="101 strata do not fit into a plot, which holds 100"):
         bs.evaluate(many, by="level").plot(tmp_path / "d.svg")
@@ -398,10 +392,9 @@ def test_a_plot_of_two_columns_is_a_table_in_their_order(tmp_path):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_each_row_is_told_right_or_wrong(library, tmp_path):
     swapped = SOLUTION[1] + SOLUTION[0] + SOLUTION[2:]
-    predictions = zip([SOLUTION, swapped, "12", SOLUTION], "abcd", strict=True)
-    rows = [
-        (UNIQUE, each, "1" * 16 if level == "d" else SOLUTION, level) for each, level in predictions
-    ]
+    predictions = zip([SOLUTION, swapped, "12"], "abc", strict=True)
+    rows = [(UNIQUE, each, SOLUTION, level) for each, level in predictions]
+    rows.append((UNIQUE, SOLUTION, "1" * 16, "d"))
     verdicts = {"right": [True, False, False, None], "wrong_cells": [0, 2, 16, None]}
     table = table_of(rows)
     frame = frame_of(library, table)

@@ -163,22 +163,25 @@ def test_the_column_of_a_run_without_solutions_is_that_of_its_problem(tmp_path, 
     assert output.read_text() == f"{column}\n"
 
 
-@pytest.mark.parametrize("damage", ["missing", "cut", "overwritten", "fewer rows", "other columns"])
+def overwrite(part):
+    data = part.read_bytes()
+    part.write_bytes(data[:100] + b"\xff" * 2000 + data[2100:])
+
+
+DAMAGES = {
+    "missing": lambda part: part.unlink(),
+    "cut": lambda part: part.write_bytes(part.read_bytes()[:-100]),
+    "overwritten": overwrite,
+    "fewer rows": lambda part: pq.write_table(pq.read_table(part).slice(1), part),
+    "other columns": lambda part: pq.write_table(pa.table({"x": range(1000)}), part),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_missing_and_damaged_parts(tmp_path, small_loads, damage):
     rng = np.random.default_rng(5)
     make_run(tmp_path / "run", GRIDS, [some_grids(rng, 1000) for _ in range(3)])
-    part = tmp_path / "run" / "solutions" / "00000002.parquet"
-    data = part.read_bytes()
-    if damage == "missing":
-        part.unlink()
-    elif damage == "cut":
-        part.write_bytes(data[:-100])
-    elif damage == "overwritten":
-        part.write_bytes(data[:100] + b"\xff" * 2000 + data[2100:])
-    elif damage == "fewer rows":
-        pq.write_table(pq.read_table(part).slice(1), part)
-    else:
-        pq.write_table(pa.table({"x": list(range(1000))}), part)
+    DAMAGES[damage](tmp_path / "run" / "solutions" / "00000002.parquet")
     match = "00000002.parquet: is missing or damaged, and 1,000 solutions .*; delete .*run to begin"
     with pytest.raises(JournalError, match=match):
         export_run(str(tmp_path / "run"), str(tmp_path / "out.csv"))
@@ -223,9 +226,8 @@ def test_exports_are_refused_with_a_reason(tmp_path):
     with pytest.raises(InputError, match="a run that only counts has no solutions to export"):
         export_run(run, str(tmp_path / "out.csv"))
     for name in ("-", "out.txt", "out", "out.npy", "out/", f"{tmp_path}", "s3://bucket/out"):
-        with pytest.raises(
-            InputError, match=r"export writes one file, \.parquet, or \.csv"
-        ) as told:
+        why = r"export writes one file, \.parquet, or \.csv"
+        with pytest.raises(InputError, match=why) as told:
             export_run(run, name)
         assert "solutions alone" not in str(told.value)
         assert str(told.value).startswith(f"{name}: ")

@@ -17,16 +17,15 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after
-from cutting import small_blocks
+from conftest import SOLUTION, interrupted_after
+from cutting import contents, small_blocks
 from invoking import invoke, invoke_as_user
 
 import batchsolve as bs
 from batchsolve.tables import places
 from batchsolve.tables.places import files_of
 
-SOLVED = "1243342143122134"
-PUZZLES = [SOLVED[:k] + "." + SOLVED[k + 1 :] for k in range(16)]
+PUZZLES = [SOLUTION[:k] + "." + SOLUTION[k + 1 :] for k in range(16)]
 
 
 def rows(begin, end):
@@ -47,7 +46,7 @@ def corpora(tmp_path):
 
 def ids(out):
     table = pq.read_table(out) if str(out).endswith(".parquet") else ds.dataset(out).to_table()
-    assert set(table["solution"].to_pylist()) == {SOLVED}
+    assert set(table["solution"].to_pylist()) == {SOLUTION}
     return [int(k) for k in table["id"].to_pylist()]
 
 
@@ -82,9 +81,8 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch,
     os.chmod(closed, 0o755)
     for code, out, message in ends:
         assert (code, out) == (2, "")
-        assert re.fullmatch(
-            r"batchsolve: corpora\S*: (cannot be read: )?Permission denied\n", message
-        )
+        why = r"batchsolve: corpora\S*: (cannot be read: )?Permission denied\n"
+        assert re.fullmatch(why, message)
 
 
 def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
@@ -124,10 +122,6 @@ def test_parts_have_numbers(corpora, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["corpora", "out"]
 
 
-def contents(folder):
-    return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
-
-
 @pytest.mark.usefixtures("_all_recorded")
 @pytest.mark.parametrize(
     ("suffix", "address"), [(".csv", False), (".csv.gz", False), (".parquet", True)]
@@ -143,9 +137,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
         bs.solve_file(source, f"{whole}/")
         with pytest.raises(KeyboardInterrupt) as caught:
             bs.solve_file(source, target, on_progress=interrupted_after(150), jobs=1)
-        assert caught.value.__notes__ == [
-            f"the rows done are kept in {target}; go on with `resume`"
-        ]
+        [note] = caught.value.__notes__
+        assert note == f"the rows done are kept in {target}; go on with `resume`"
         assert os.path.exists("out.partial.journal")
         with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
             bs.solve_file(source, target)
@@ -348,91 +341,23 @@ def test_how_many_rows_there_will_be_is_known_from_the_first_on(tmp_path):
     assert seen[-1].expected_rows == 8_000
 
 
-class Ranges(SimpleHTTPRequestHandler):
-    """A server that sends the requested ranges of bytes."""
+class Server(SimpleHTTPRequestHandler):
+    """A server of ranges of bytes, whose answers are odd as the name of a folder says.
 
-    def do_GET(self):
-        path = self.translate_path(self.path)
-        if "Range" not in self.headers or not os.path.exists(path):
-            super().do_GET()
-            return
-        begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
-        with open(path, "rb") as file:
-            data = file.read()
-        part = data[begin : end + 1]
-        some = self.some_of(part)
-        self.send_response(206)
-        self.send_header("Content-Range", f"bytes {begin}-{begin + len(part) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(part if self.is_cut else some)))
-        self.end_headers()
-        self.wfile.write(some)
-
-    is_cut = False
-
-    def some_of(self, part):
-        return part
-
-    def log_message(self, *_):
-        pass
-
-
-class Whole(Ranges):
-    """A server that only sends whole files."""
-
-    do_GET = SimpleHTTPRequestHandler.do_GET  # noqa: N815
-
-
-@contextmanager
-def serving(folder, handler):
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server, f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-
-
-def test_a_corpus_is_read_over_http(corpora, tmp_path):
-    pytest.importorskip("aiohttp")
-    with serving(corpora, Ranges) as (_, address):
-        files = [f"{address}/{name}" for name in ("a.csv", "more/c.csv")]
-        bs.solve_file(files, tmp_path / "out.parquet", filename=True)
-        with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
-            bs.solve_file(f"{address}/none.csv", tmp_path / "none.csv")
-    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
-        bs.solve_file(files[0], tmp_path / "none.csv")
-    assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
-    names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
-    assert names == [files[0]] * 40 + [files[1]] * 40
-
-
-def test_a_server_that_sends_only_whole_files_is_one_clear_error(corpora, tmp_path):
-    pytest.importorskip("aiohttp")
-    with (
-        serving(corpora, Whole) as (_, address),
-        pytest.raises(bs.InputError, match=r"a\.csv: its server sends"),
-    ):
-        bs.solve_file(f"{address}/a.csv", tmp_path / "out.csv")
-
-
-class Odd(Ranges):
-    """A server whose answers are odd, as the name of a folder says; all count their requests."""
+    All count their requests.
+    """
 
     def do_HEAD(self):
         kind, self.path = self.path[1:].split("/", 1)
         if kind in ("ftp", "loop"):
-            self.send_response(302)
-            self.send_header(
-                "Location", {"ftp": "ftp://a/b.csv", "loop": f"/loop/{self.path}"}[kind]
-            )
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-            return
-        size = os.path.getsize(self.translate_path(self.path))
-        self.send_response(200)
-        self.send_header("Content-Length", str(size + {"more": 10, "fewer": -10}.get(kind, 0)))
-        self.send_header("Accept-Ranges", "bytes")
-        self.end_headers()
+            to = {"ftp": "ftp://a/b.csv", "loop": f"/loop/{self.path}"}[kind]
+            self.answer(302, {"Location": to, "Content-Length": 0})
+        elif kind == "whole":
+            super().do_HEAD()
+        else:
+            size = os.path.getsize(self.translate_path(self.path))
+            size += {"more": 10, "fewer": -10}.get(kind, 0)
+            self.answer(200, {"Content-Length": size, "Accept-Ranges": "bytes"})
 
     def do_GET(self):
         kind, path = self.path[1:].split("/", 1)
@@ -443,24 +368,66 @@ class Odd(Ranges):
         self.server.n_requests += 1
         if kind in ("stalls", f"stalls{self.server.n_requests}"):
             self.server.go_on.wait()
-        self.is_cut = kind == "cut"
-        self.is_short = self.is_cut or kind == f"short{self.server.n_requests}"
-        super().do_GET()
+        if kind == "whole" or "Range" not in self.headers:
+            super().do_GET()
+            return
+        begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+        with open(self.translate_path(path), "rb") as file:
+            data = file.read()
+        part = sent = data[begin : end + 1]
+        if kind in ("cut", f"short{self.server.n_requests}"):
+            sent = part[: min(10, len(part) // 2)]
+        place = f"bytes {begin}-{begin + len(part) - 1}/{len(data)}"
+        announced = len(part if kind == "cut" else sent)
+        self.answer(206, {"Content-Range": place, "Content-Length": announced})
+        self.wfile.write(sent)
 
-    def some_of(self, part):
-        return part[: min(10, len(part) // 2)] if self.is_short else part
+    def answer(self, code, headers):
+        self.send_response(code)
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+@contextmanager
+def serving(folder):
+    """Yield the server of a folder, which stalls until `go_on`, and its address."""
+    handler = partial(Server, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.go_on, server.n_requests = threading.Event(), 0
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server, f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.go_on.set()
+            server.shutdown()
+
+
+def test_a_corpus_is_read_over_http(corpora, tmp_path):
+    pytest.importorskip("aiohttp")
+    with serving(corpora) as (_, address):
+        files = [f"{address}/usual/{name}" for name in ("a.csv", "more/c.csv")]
+        bs.solve_file(files, tmp_path / "out.parquet", filename=True)
+        with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
+            bs.solve_file(f"{address}/whole/none.csv", tmp_path / "none.csv")
+    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
+        bs.solve_file(files[0], tmp_path / "none.csv")
+    assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
+    names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
+    assert names == [files[0]] * 40 + [files[1]] * 40
 
 
 @pytest.fixture
 def odd(corpora):
-    """Yield the server of a corpus, which stalls until `go_on`, and its address."""
     pytest.importorskip("aiohttp")
-    with serving(corpora, Odd) as (server, address):
-        server.go_on, server.n_requests = threading.Event(), 0
-        try:
-            yield server, address
-        finally:
-            server.go_on.set()
+    with serving(corpora) as served:
+        yield served
+
+
+WHOLE = "its server sends files only from their beginning to their end; download it, or pipe it"
 
 
 @pytest.mark.parametrize(
@@ -468,6 +435,7 @@ def odd(corpora):
     [
         ("ftp", "its server redirects to ftp://a/b.csv, which is no address of http"),
         ("loop", "its server redirects without end"),
+        ("whole", f"{WHOLE} to - (as by curl)"),
         ("cut", "its server sent fewer bytes than it announced"),
         ("more", "its server sent 800 of 810 bytes"),
         ("fewer", "its server announced 790 bytes, and sends more or fewer"),
@@ -537,9 +505,8 @@ def test_a_server_that_stalls_is_given_up_and_the_run_resumed(odd, tmp_path, mon
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
 def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
-    path, out = (
-        os.path.join(tmp_path, os.fsdecode(name)) for name in (b"\xff.csv", b"\xff.parquet")
-    )
+    names = b"\xff.csv", b"\xff.parquet"
+    path, out = (os.path.join(tmp_path, os.fsdecode(name)) for name in names)
     shown = f"{tmp_path}/\\xff.csv"
     with open(path, "w") as file:
         file.write("puzzle\n" + "1.....2..3.....4\n" * 2 + "12\n")
@@ -548,12 +515,11 @@ def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
         assert pq.read_table(file)["filename"].to_pylist() == [shown] * 3
     bs.dedupe(path, tmp_path / "out.csv", mark=True)
     assert (tmp_path / "out.csv").read_text().splitlines()[2] == f"1.....2..3.....4,{shown}#1"
-    with pytest.raises(bs.InputError) as caught:
-        bs.read_problem(f"{path}#3")
-    assert str(caught.value).startswith(f"{shown}#3: 2 characters")
-    with pytest.raises(bs.InputError) as caught:
-        bs.read_problem(f"{path}#4")
-    assert str(caught.value) == f"{shown}: there is no row 4; the last one is 3"
+    whys = {3: f"{shown}#3: 2 characters", 4: f"{shown}: there is no row 4; the last one is 3"}
+    for row, why in whys.items():
+        with pytest.raises(bs.InputError) as caught:
+            bs.read_problem(f"{path}#{row}")
+        assert str(caught.value).startswith(why)
 
 
 def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):

@@ -73,10 +73,8 @@ def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
     assert found["status"] == ["unique", "multiple", "invalid", "unique", "multiple", "multiple"]
     after = fallback_of("auto", HEXADECIMAL, 2)[1]
     assert [nodes > after for nodes in found["nodes"]] == [False, True, False, False, False, True]
-    puzzles, solutions = (
-        np.array([HEXADECIMAL.parse(found[name][k]) for k in (0, 1, 4)])
-        for name in ("puzzle", "solution")
-    )
+    parse, names = HEXADECIMAL.parse, ("puzzle", "solution")
+    puzzles, solutions = (np.array([parse(found[n][k]) for k in (0, 1, 4)]) for n in names)
     assert HEXADECIMAL.check(puzzles, solutions).all()
     for settings in ({"chunk": 1}, {"budget": 1_000}, {"backend": "loky", "chunk": 2}):
         bs.solve_file(str(corpus), str(again), jobs=2, stats=True, **settings)

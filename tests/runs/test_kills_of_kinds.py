@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import SOLVED
 from every_step import EVERY_STEP, ended_by, hear
 from invoking import invoke
 from kinds import graphs, with_costs
@@ -24,7 +25,6 @@ KINDS = {  # the name of a problem, the text of the file of that name, and optio
     "bounds.dlx": (write_dlx(graphs(7, 2, 2)), ["--budget", "200"]),
     "queens:10": ("", ["--up-to-symmetry", "--budget", "1000"]),
 }
-SOLVED = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 needs_sessions = pytest.mark.skipif(not hasattr(os, "killpg"), reason="kills a session")
 
 

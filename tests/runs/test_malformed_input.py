@@ -9,17 +9,15 @@ import re
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv, typed_rows
+from conftest import PUZZLE as SMALL, SOLUTION as SMALL_S, SOLVED as S, rows_of_csv, typed_rows
 from cutting import small_blocks
 from invoking import invoke, invoke_on
 
 from batchsolve.tables import detection
 
-S = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
 SWAP = str.maketrans("12", "21")
 P2, S2 = P.translate(SWAP), S.translate(SWAP)
-SMALL, SMALL_S = "1.....2..3.....4", "1243342143122134"
 
 
 class Done:

@@ -6,6 +6,7 @@ from contextlib import redirect_stderr
 
 import pyarrow as pa
 import pytest
+from conftest import EASY
 
 import batchsolve as bs
 from batchsolve.runs import canonical
@@ -13,7 +14,6 @@ from batchsolve.runs import canonical
 PUZZLES = ["1.....2..3.....4", "12..............", "11.............."] * 3
 VALID = PUZZLES[:2] * 5
 TABLE = pa.table({"puzzle": PUZZLES})
-EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 MADE = {"box": "2x2", "seed": 1}
 PREDICTED = TABLE.append_column("prediction", TABLE["puzzle"])
 

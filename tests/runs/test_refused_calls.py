@@ -5,14 +5,19 @@ import os
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import DATASETS, EASY
 
 import batchsolve as bs
+from batchsolve.runs.split import write_parts
 
+TWELVE = bs.ExactCover.from_options([[k] for k in range(12)])
 PRICED = bs.ExactCover([0, 1], [0], 1, costs=[3])
+LARGE, FIVES = np.zeros((1, 625), int), [[0] * 81, [5, 5] + [0] * 79]
 SUDOKU, BLANK = bs.Sudoku(2, 2), np.zeros((2, 16), np.uint8)
 PART = bs.split("queens:5", depth=1).stacks.between(0, 1)
 GROUP = bs.symmetries(bs.family("queens:4"))
 TABLE = pa.table({"puzzle": ["." * 16], "prediction": ["12"], "solution": ["1"], "level": ["1"]})
+FLOATS, NAMED_TWICE = pa.table({"puzzle": [4.5]}), pa.table([["x"], ["y"]], ["a", "a"])
 UNNAMED = TABLE.rename_columns(["puzzle", "a", "solution", "level"])
 NO_RULE = "'{}' takes no branching rule"
 WRONG_CALLS = [
@@ -38,6 +43,8 @@ WRONG_CALLS = [
     ("up_to_symmetry is True or a group", lambda: up_to_symmetry("queens:5", "rotations")),
     ("a part .* cannot be counted up to symm", lambda: up_to_symmetry("queens:5", True, PART)),
     ("only counts", lambda: bs.count("queens:5", up_to_symmetry=True, engine="memo")),
+    ("more than 22,369,621 symmetries", lambda: bs.structure_symmetries(TWELVE)),
+    ("option 36 does not exist", lambda: bs.structure_symmetries(bs.family("queens:6"), [36])),
     # tables of counted subtrees
     ("only counts; it solves no puzzles", lambda: bs.solve_batch(BLANK, engine="memo")),
     ("has no tree of its own", lambda: bs.estimate(SUDOKU, engine="memo")),
@@ -56,10 +63,22 @@ WRONG_CALLS = [
     ("only tables of grids have 'box'", lambda: solve_names(box=(2, 2))),
     ("only tables of grids have 'canonical'", lambda: solve_names(canonical=True)),
     ("only tables have a column of problems", lambda: solve_names(column="x")),
-    # arrays of grids
+    # tables and arrays of grids
+    ("of Arrow, a data frame .*, .* not a dict: ma", lambda: bs.solve_table({"puzzle": ["."]})),
+    ("nor holds grids: 'a', 'b'", lambda: bs.solve_table(pa.table({"a": ["x"], "b": ["y"]}))),
+    ("column 'puzzle' holds numbers .double., which do not keep", lambda: bs.solve_table(FLOATS)),
+    ("the table: names the column 'a' twice", lambda: bs.solve_table(NAMED_TWICE)),
     (r"shape \(n, N²\) or \(n, N, N\), not \(2, 15\)", lambda: bs.solve_batch(BLANK[:, 1:])),
     (r"not \(16,\)", lambda: bs.solve_batch(BLANK[0])),
     ("grid 0 has 5 in row 1, column 1; digits are 1 to 4", lambda: bs.solve_batch(BLANK + 5)),
+    # ratings, canonical forms and partial covers
+    ("only 9×9 grids", lambda: bs.rate(TABLE, column="puzzle")),
+    ("only 9×9 grids", lambda: bs.rate(pa.table({"puzzle": [EASY], "rules": ["x"]}))),
+    (r"\.npy", lambda: bs.rate_file(DATASETS / "sudoku9.csv", "out.npy")),
+    ("grid 1: digit 5 twice in a row: row 1, column 1 and", lambda: bs.canonical_forms(FIVES)),
+    ("grids of 25×25 .* too many sym", lambda: bs.canonical_forms(LARGE, bs.Sudoku(5, 5))),
+    ("digit 2 twice in a row", lambda: bs.split(SUDOKU, [1, 5])),
+    ("digit 1 twice in a row", lambda: bs.count(SUDOKU, [0, 4])),
     # a problem for each grid
     ("1 problem for 2 grids", lambda: bs.solve_batch(BLANK, [SUDOKU])),
     ("the same cells and digits", lambda: bs.solve_batch(BLANK, [SUDOKU, bs.Sudoku(3, 3)])),
@@ -69,14 +88,11 @@ WRONG_CALLS = [
     # streams of tables
     ("tables are an iterable .*, not a dict", lambda: bs.solve_stream({"a": TABLE})),
     ("not 7", lambda: bs.solve_stream(7)),
-    (
-        "takes no `time_limit`; `node_limit` does not depend",
-        lambda: bs.solve_stream([TABLE], time_limit=1),
-    ),
-    ("limit is 1 or more", lambda: bs.solve_stream([TABLE], limit=0)),
+    ("takes no `time_limit`; `node_limit` does not", lambda: solve_stream(time_limit=1)),
+    ("limit is 1 or more", lambda: solve_stream(limit=0)),
     # progress, at the call of an iterator and where there is nothing to tell
     ("on_progress is a function or True, not 6", lambda: bs.generate(on_progress=6)),
-    ("on_progress is a function or True, not 6", lambda: bs.solve_stream([TABLE], on_progress=6)),
+    ("on_progress is a function or True, not 6", lambda: solve_stream(on_progress=6)),
     ("on_progress is a function or True, not 7", lambda: bs.estimate("queens:4", on_progress=7)),
     # columns of predictions
     ("unknown column 'x'; choose from 'puzzle'", lambda: bs.evaluate(TABLE, prediction="x")),
@@ -101,6 +117,8 @@ WRONG_CALLS = [
     ("unknown column 'x'; choose from 'puzzle', 'pred", lambda: partition(by="x")),
     ("`bins` are of the values of one column", lambda: partition(bins=[1])),
     ("a seed is 0 or more, not -1", lambda: partition(seed=-1)),
+    # parts of a search
+    ("to 1,000,000, not 1,000,001", lambda: write_parts(SUDOKU, "x", depth=1, files=1_000_001)),
     # projections and sums
     ("items are a list of names or patterns", lambda: bs.count_projections("queens:6", [])),
     ("items are a list of names or patterns", lambda: bs.count_projections("queens:6", "r1")),
@@ -118,6 +136,10 @@ def up_to_symmetry(problem, group, stack=()):
 
 def solve_names(**how):
     return bs.solve_file(["queens:4"], "out.csv", **how)
+
+
+def solve_stream(**how):
+    return bs.solve_stream([TABLE], **how)
 
 
 def solve_table(**how):

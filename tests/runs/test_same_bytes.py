@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_after
+from conftest import EASY, interrupted_after
 from cutting import content_of, small_blocks
 
 import batchsolve as bs
 from batchsolve.runs import outputs, specs
 
-EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
 SMALL = "1.....2..3.....4"
 DRAWN = {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "thermo+renban"}
@@ -27,6 +26,9 @@ INPUTS = {
     "generate": [],
     "count": ["id,problem", *["1,queens:7", "2,langford:4", "3,queens:x"] * 50],
 }
+
+
+FORMATS = [".jsonl.zst", ".tsv.bz2", ".parquet"]
 
 
 def generate(_, out, **how):
@@ -59,10 +61,7 @@ def bytes_of(output):
 
 @pytest.mark.parametrize(
     ("command", "suffix"),
-    [
-        *product(COMMANDS, [".csv.gz", "/"]),
-        *product(["solve"], [".jsonl.zst", ".tsv.bz2", ".parquet"]),
-    ],
+    [*product(COMMANDS, [".csv.gz", "/"]), *product(["solve"], FORMATS)],
 )
 def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
     command, suffix, tmp_path, monkeypatch

@@ -6,8 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 import time
+from contextlib import contextmanager
 from queue import SimpleQueue
 from unittest.mock import Mock
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from conftest import interrupted_at_each_moment, rows_of_csv
+from conftest import PUZZLE, SOLUTION, SOLVED, interrupted_at_each_moment, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 from invoking import invoke
@@ -27,8 +27,6 @@ from batchsolve.runs.outputs import Behind
 from batchsolve.settings import SearchSettings
 from batchsolve.tables.columns import number_kinds, number_types, with_numbers
 
-SOLUTION = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
-
 
 def puzzles(n, seed=1):
     """Write puzzles of every kind, from very easy to broken, and notes with commas and quotes."""
@@ -36,7 +34,7 @@ def puzzles(n, seed=1):
     rows = ["id,puzzle,note"]
     for k in range(n):
         share = rng.choice([0.35, 0.5, 0.6, 0.65])
-        grid = "".join("." if rng.random() < share else d for d in SOLUTION)
+        grid = "".join("." if rng.random() < share else d for d in SOLVED)
         if k % 41 == 7:
             grid = "55" + grid[2:]
         if k % 53 == 11:
@@ -73,10 +71,8 @@ def test_every_format_holds_the_same_rows_and_can_be_read_again(corpus, expected
     bs.solve_file(str(back), str(as_csv), column="puzzle")
     first.write_bytes(expected)
     names = ("id", "puzzle", "note", "solution", "status", "message")
-    one, two = (
-        [tuple(map(row.get, names)) for row in rows_of_csv(path)] for path in (first, as_csv)
-    )
-    assert one == two
+    rows = [[tuple(map(row.get, names)) for row in rows_of_csv(path)] for path in (first, as_csv)]
+    assert rows[0] == rows[1]
 
 
 def test_columns_are_kept_and_renamed(tmp_path):
@@ -117,19 +113,12 @@ def test_the_column_of_given_solutions_can_be_named_and_is_said(tmp_path):
     assert bs.solve_table(table, solution_column="grid")["agrees"].to_pylist() == [False]
 
 
-@pytest.fixture
+@contextmanager
 def fed():
-    """Return a function that starts a command; it returns the command and a function to feed it."""
-    started = []
-
-    def start(*arguments):
-        command = [sys.executable, "-m", "batchsolve", "solve", "-", *map(str, arguments)]
-        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        process = subprocess.Popen(command, text=True, bufsize=1, **pipes)
-        started.append(process)
-        hung = threading.Timer(120, process.kill)
-        hung.start()
-        started.append(hung)
+    """Start a command that reads standard input; yield it, and a function that feeds it."""
+    command = [sys.executable, "-m", "batchsolve", "solve", "-"]
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, text=True, bufsize=1, **pipes) as process:
 
         def feed(text, lines=0):
             process.stdin.write(text)
@@ -137,36 +126,30 @@ def fed():
             time.sleep(0.2)  # so that it is read by itself
             return [process.stdout.readline() for _ in range(lines)]
 
-        return process, feed
-
-    yield start
-    for process, hung in zip(started[::2], started[1::2], strict=True):
-        hung.cancel()
-        process.kill()
-        process.communicate()
+        yield process, feed
 
 
-PUZZLE, ANSWER = "1.....2..3.....4", "1243342143122134,unique,1,\n"
+ANSWER = f"{SOLUTION},unique,1,\n"
 
 
-def test_lines_are_answered_as_they_come(fed):
-    process, feed = fed()
+def test_lines_are_answered_as_they_come():
     header = "puzzle,solution,status,n_solutions,message\n"
-    assert feed(f"# one\n{PUZZLE}\n", 2) == [header, f"{PUZZLE},{ANSWER}"]
-    assert feed(f"{PUZZLE}\n{PUZZLE}\n", 2) == [f"{PUZZLE},{ANSWER}"] * 2
-    feed(PUZZLE[:5])
-    assert feed(PUZZLE[5:] + "\n", 1) == [f"{PUZZLE},{ANSWER}"]
-    assert process.communicate(PUZZLE)[0] == f"{PUZZLE},{ANSWER}"
+    with fed() as (process, feed):
+        assert feed(f"# one\n{PUZZLE}\n", 2) == [header, f"{PUZZLE},{ANSWER}"]
+        assert feed(f"{PUZZLE}\n{PUZZLE}\n", 2) == [f"{PUZZLE},{ANSWER}"] * 2
+        feed(PUZZLE[:5])
+        assert feed(PUZZLE[5:] + "\n", 1) == [f"{PUZZLE},{ANSWER}"]
+        assert process.communicate(PUZZLE)[0] == f"{PUZZLE},{ANSWER}"
     assert process.returncode == 0
 
 
-def test_records_are_answered_as_they_come_and_not_before_they_are_whole(fed):
-    process, feed = fed()
-    assert feed(f"id,puzzle\n1,{PUZZLE}\n2,", 2)[1] == f"1,{PUZZLE},{ANSWER}"
-    assert feed(f"{PUZZLE}\n", 1) == [f"2,{PUZZLE},{ANSWER}"]
-    feed('"a\n')
-    assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
-    assert process.communicate()[0] == ""
+def test_records_are_answered_as_they_come_and_not_before_they_are_whole():
+    with fed() as (process, feed):
+        assert feed(f"id,puzzle\n1,{PUZZLE}\n2,", 2)[1] == f"1,{PUZZLE},{ANSWER}"
+        assert feed(f"{PUZZLE}\n", 1) == [f"2,{PUZZLE},{ANSWER}"]
+        feed('"a\n')
+        assert feed(f'b",{PUZZLE}\n', 2) == ['"a\n', f'b",{PUZZLE},{ANSWER}']
+        assert process.communicate()[0] == ""
 
 
 def test_solutions_can_be_an_array(corpus, tmp_path):
@@ -333,10 +316,8 @@ def test_after_a_stop_the_run_can_go_on_without_stopping(corpus, tmp_path, expec
     with pytest.raises(bs.InputError, match=r"row 8: digit 5 twice in a row: row 1, col") as caught:
         bs.solve_file(str(corpus), str(out), stop_on_invalid=True)
     assert not out.exists()
-    assert caught.value.__notes__ == [
-        f"the rows done are kept in {out}.partial; "
-        f"go on with `resume`, and without `stop_on_invalid`"
-    ]
+    kept = f"the rows done are kept in {out}.partial"
+    assert caught.value.__notes__ == [f"{kept}; go on with `resume`, and without `stop_on_invalid`"]
     bs.solve_file(str(corpus), str(out), resume=True)
     assert out.read_bytes() == expected
 

@@ -36,10 +36,8 @@ def test_every_problem_has_its_first_cover(tmp_path):
     out = tmp_path / "out.csv"
     summary = bs.solve_file(NAMES, out, stats=True)
     rows = rows_of(out)
-    assert list(rows[0]) == [
-        *("name", "items", "options", "cover", "status", "n_solutions", "engine", "message"),
-        *("nodes", "seconds"),
-    ]
+    columns = "name items options cover status n_solutions engine message nodes seconds"
+    assert list(rows[0]) == columns.split()
     for name, row in zip(NAMES, rows, strict=True):
         problem = bs.family(name)
         size = problem.n_items, problem.n_options
@@ -116,10 +114,9 @@ def test_a_corpus_of_grids_stays_one(tmp_path):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text("id,problem\n1,1.....2..3.....4\n2,queens:6\n")
     bs.solve_file(path, out)
-    assert out.read_text().splitlines()[:2] == [
-        "id,problem,solution,status,n_solutions,message",
-        "1,1.....2..3.....4,1243342143122134,unique,1,",
-    ]
+    header, first, _ = out.read_text().splitlines()
+    assert header == "id,problem,solution,status,n_solutions,message"
+    assert first == "1,1.....2..3.....4,1243342143122134,unique,1,"
 
 
 def test_a_row_that_meets_its_node_limit_says_so(tmp_path):

@@ -4,12 +4,11 @@ from itertools import count, pairwise
 
 import pyarrow as pa
 import pytest
-from conftest import frame_of
+from conftest import PUZZLE, SOLUTION, frame_of
 from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
 
-PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 TEXTS = [PUZZLE, "11..............", "12..............", PUZZLE.replace("4", "x"), "." * 16, None]
 TABLE = pa.table({"id": list(range(60)), "puzzle": TEXTS * 10})
 

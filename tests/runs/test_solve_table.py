@@ -6,12 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import DATASETS, rows_of_csv, typed_rows, write_table
+from conftest import DATASETS, PUZZLE, SOLUTION, rows_of_csv, typed_rows, write_table
 
 import batchsolve as bs
 from batchsolve.tables.columns import is_list, is_text, storage_of
-
-PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 
 
 def rows_of(name, n=60):
@@ -228,20 +226,6 @@ def test_a_table_of_many_blocks_keeps_its_order():
     assert solved["puzzle"].equals(table["puzzle"])
     assert solved["agrees"].to_pylist() == [True] * 5000
     assert min(solved["nodes"].to_pylist()) >= 1
-
-
-@pytest.mark.parametrize(
-    ("table", "why"),
-    [
-        ({"puzzle": [PUZZLE]}, "one of Arrow, a data frame of pandas or polars, .* not a dict: ma"),
-        (pa.table({"a": ["x"], "b": ["y"]}), "nor holds grids: 'a', 'b'"),
-        (pa.table({"puzzle": [4.5]}), "column 'puzzle' holds numbers .double., which do not keep"),
-        (pa.table([["x"], ["y"]], ["a", "a"]), "the table: names the column 'a' twice"),
-    ],
-)
-def test_what_is_no_table_of_puzzles_is_refused(table, why):
-    with pytest.raises(bs.InputError, match=why):
-        bs.solve_table(table)
 
 
 TEXTS = [PUZZLE, "11..............", "." * 16, "1.....2..3.....x", None]

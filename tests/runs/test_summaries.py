@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import EASY
 
 import batchsolve as bs
 from batchsolve.errors import InWords
 
 PUZZLES = ["1.....2..3.....4", "12..............", "11.............."]
 TABLE = pa.table({"puzzle": PUZZLES})
-EASY = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 COSTLY = bs.ExactCover.from_options([["a"], ["a"], ["a"]], costs=[3, 1, 2])
 
 SAID = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from conftest import coloured_problems, problems
+from conftest import coloured_problems, problems, wide
 from every_step import EVERY_STEP, hear
 from hypothesis import given, settings, strategies as st
 from invoking import invoke
@@ -56,8 +56,6 @@ def test_counts_below_a_stack_and_below_several():
     problem = bs.Sudoku(2, 2)
     assert count(problem, [0]).count == 72
     assert count(problem, bs.Stacks.from_lists([[0], [1], [2]])).count == 3 * 72
-    with pytest.raises(bs.ProblemError, match="digit 1 twice in a row"):
-        count(problem, [0, 4])
 
 
 @pytest.mark.parametrize("limit", [1, 2, 99, 287, 288, 289])
@@ -172,9 +170,8 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
 
 def test_clues_that_clash_are_an_error_that_names_their_row(tmp_path):
     (tmp_path / "in.csv").write_text(f"puzzle\n{'.' * 16}\n11{'.' * 14}\n")
-    with pytest.raises(
-        bs.ProblemError, match=r"in\.csv#2: not a partial cover: digit 1 twice in a row"
-    ):
+    why = r"in\.csv#2: not a partial cover: digit 1 twice in a row"
+    with pytest.raises(bs.ProblemError, match=why):
         bs.count(tmp_path / "in.csv#2")
 
 
@@ -198,36 +195,39 @@ def test_a_run_knows_the_name_of_its_problem(tmp_path):
     assert runs.describe_run(str(tmp_path / "0"))["name"] == "queens:6"
 
 
-def test_runs_are_refused_with_a_reason(tmp_path):
-    problem = bs.Sudoku(2, 2)
-    with runs.Run(tmp_path / "run", problem) as run:
+FOURS, OTHER = bs.Sudoku(2, 2), bs.Sudoku(1, 4)
+HAD = r"had problem = 'Sudoku\(2, 2\)'"
+REFUSED = [
+    (HAD + r", this one has 'Sudoku\(1, 4\)'", [OTHER, [0]], {}),
+    (HAD + " with other contents, this one has 'Sudoku", [OTHER], {"name": "Sudoku(2, 2)"}),
+    (r"had problem = .*, this one has 'a\.txt'", [FOURS, [0]], {"name": "a.txt"}),
+    ("the interrupted run had stack = ", [FOURS, [0]], {}),
+    ("the journal of a run of another kind, count, and not enumerate", [FOURS], {"collect": True}),
+]
+
+
+@pytest.mark.parametrize(("message", "parts", "how"), REFUSED)
+def test_other_runs_are_refused_with_a_reason(tmp_path, message, parts, how):
+    with runs.Run(tmp_path / "run", FOURS) as run:
         run.search(limit=3)
-    with pytest.raises(bs.OutputError, match=r"^[^:]*: a run is kept there; go on with `resume`"):
-        runs.Run(tmp_path / "run", problem)
+    with pytest.raises(bs.JournalError, match=message):
+        runs.Run(tmp_path / "run", *parts, resume=True, **how)
+
+
+def test_a_folder_that_is_not_empty_is_resumed_or_refused(tmp_path):
     (tmp_path / "begun").mkdir()
     (tmp_path / "begun" / runs.JOURNAL).touch()
-    with pytest.raises(bs.OutputError, match="begun: a run is kept there; go on with `resume`"):
-        runs.Run(tmp_path / "begun", problem)
-    with runs.Run(tmp_path / "begun", problem, resume=True) as run:
+    why = r"^[^:]*begun: a run is kept there; go on with `resume`"
+    with pytest.raises(bs.OutputError, match=why):
+        runs.Run(tmp_path / "begun", FOURS)
+    with runs.Run(tmp_path / "begun", FOURS, resume=True) as run:
         assert run.search().count == 288
-    said = r"the interrupted run had problem = 'Sudoku\(2, 2\)', this one has 'Sudoku\(1, 4\)'"
-    with pytest.raises(bs.JournalError, match=said):
-        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), [0], resume=True)
-    said = r"had problem = 'Sudoku\(2, 2\)' with other contents, this one has 'Sudoku\(2, 2\)'"
-    with pytest.raises(bs.JournalError, match=said):
-        runs.Run(tmp_path / "run", bs.Sudoku(1, 4), name="Sudoku(2, 2)", resume=True)
-    with pytest.raises(bs.JournalError, match=r"had problem = .*, this one has 'a\.txt'"):
-        runs.Run(tmp_path / "run", problem, [0], name="a.txt", resume=True)
-    with pytest.raises(bs.JournalError, match="the interrupted run had stack = "):
-        runs.Run(tmp_path / "run", problem, [0], resume=True)
-    with pytest.raises(
-        bs.JournalError, match="the journal of a run of another kind, count, and not enumerate"
-    ):
-        runs.Run(tmp_path / "run", problem, resume=True, collect=True)
+    with pytest.raises(bs.OutputError, match=why):
+        runs.Run(tmp_path / "begun", FOURS)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.txt").touch()
     with pytest.raises(bs.OutputError, match="is not empty"):
-        runs.Run(tmp_path / "full", problem, resume=True)
+        runs.Run(tmp_path / "full", FOURS, resume=True)
 
 
 @pytest.fixture(scope="module")
@@ -369,7 +369,7 @@ def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
 
 def test_a_wide_search_leaves_few_stacks_and_goes_on_from_its_journal(tmp_path):
     n = 1_000
-    problem = bs.ExactCover.from_options([["a"]] * n + [["b"]] * n, ["a", "b"])
+    problem = wide(n, n)
     nodes = left = 0
     while True:
         with runs.Run(tmp_path / "run", problem, engine="dlx", resume=True) as run:

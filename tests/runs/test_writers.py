@@ -7,13 +7,13 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from conftest import interrupted_after
+from conftest import EASY, PUZZLE, SOLUTION, interrupted_after
 from invoking import invoke, refused
 
 import batchsolve as bs
 from batchsolve.formats.whole_files import only_writer, whole_file
 
-ROWS = "1.....2..3.....4\n" * 3
+ROWS = f"{PUZZLE}\n" * 3
 WRITERS = {
     "sample": ("sample", "queens:6", "-n", "3", "-o", "out.jsonl"),
     "draw": ("draw", "queens:6", "-o", "out.svg"),
@@ -36,14 +36,12 @@ def output_of(name):
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch, one_puzzle):
+def _folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    puzzle, solution = one_puzzle
     (tmp_path / "in.txt").write_text(ROWS)
-    (tmp_path / "in9.txt").write_text(f"{puzzle}\n")
-    (tmp_path / "answers.csv").write_text(
-        f"puzzle,solution,prediction\n{puzzle},{solution},{solution}\n"
-    )
+    (tmp_path / "in9.txt").write_text(f"{EASY}\n")
+    answer = f"{PUZZLE},{SOLUTION},{SOLUTION}\n"
+    (tmp_path / "answers.csv").write_text(f"puzzle,solution,prediction\n{answer}")
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -51,9 +49,8 @@ def test_a_file_that_is_being_written_is_refused(name):
     out, inputs = output_of(name), sorted(os.listdir())
     with whole_file(out) as file:
         file.write(b"whole")
-        assert f"{out}: is being written by another run; wait until it ends" in refused(
-            *WRITERS[name]
-        )
+        why = f"{out}: is being written by another run; wait until it ends"
+        assert why in refused(*WRITERS[name])
     assert Path(out).read_bytes() == b"whole"
     done = invoke(*WRITERS[name])
     assert done.exit_code == 0, done.output

@@ -3,10 +3,11 @@
 from functools import partial
 from itertools import islice
 from random import Random
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import WHOLE, bounded_problems, coloured_problems, problems
+from conftest import WHOLE, bounded_problems, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
 from oracles import bounded_covers, covers
 
@@ -64,25 +65,19 @@ def lectures():
     """Six lectures of 300 to 3,000 options, each a pair of the same 18 hours."""
     rng = np.random.default_rng(2)
     sizes = [300, 500, 900, 1500, 2400, 3000]
-    options = [
-        [f"c{k}", *(f"h{hour}" for hour in sorted(rng.choice(18, 2, replace=False)))]
-        for k, size in enumerate(sizes)
-        for _ in range(size)
-    ]
+    courses = [f"c{k}" for k, size in enumerate(sizes) for _ in range(size)]
+    pairs = [sorted(rng.choice(18, 2, replace=False)) for _ in courses]
+    options = [[course, f"h{a}", f"h{b}"] for course, (a, b) in zip(courses, pairs, strict=True)]
     return bs.ExactCover.from_options(options, secondary=[f"h{hour}" for hour in range(18)])
-
-
-def wide(n=20_000):
-    return bs.ExactCover.from_options([["a"]] * n + [["b"]] * n)
 
 
 def test_wide_nodes_are_weighed_sooner():
     """Usual problems are weighed after as many nodes as ever."""
     after = {name: tree.Weighing.first_of(family(name)).after for name in FAMILIES}
     assert after == dict.fromkeys(FAMILIES, 300_000)
-    assert tree.Weighing.first_of(wide()).after == 60_000
+    assert tree.Weighing.first_of(wide(20_000, 20_000)).after == 60_000
     assert 100_000 < tree.Weighing.first_of(lectures()).after < 150_000
-    assert tree.Weighing.first_of(wide(500_000)).after == 10_000
+    assert tree.Weighing.first_of(wide(500_000, 500_000)).after == 10_000
     first = tree.Weighing(60_000, 2_000)
     assert first.next.next == tree.Weighing(6_000_000, 200_000)
 
@@ -115,10 +110,9 @@ def test_equal_calls_go_over_at_equal_nodes(monkeypatch):
 
     take = tree.TreeSearch._gain
     monkeypatch.setattr(tree.TreeSearch, "_gain", spy)
-    found = [count(wide(), jobs=1, budget=2_000_000) for _ in range(2)]
-    assert {(each.count, each.nodes, each.engine) for each in found} == {
-        (400_000_000, 60_001, "memo:256")
-    }
+    found = [count(wide(20_000, 20_000), jobs=1, budget=2_000_000) for _ in range(2)]
+    facts = [(each.count, each.nodes, each.engine) for each in found]
+    assert facts == [(400_000_000, 60_001, "memo:256")] * 2
     assert weighed[:3] == weighed[3:]
     assert [n for n, _ in weighed[:3]] == [2_000, 20_000, 200_000]
     assert weighed[2][1] > 1_000
@@ -178,9 +172,8 @@ def test_the_engine_of_a_row_does_not_depend_on_how_it_is_cut(tmp_path, backend,
         texts.append(out.read_text())
     assert len(set(texts)) == 1
     rows = [line.split(",") for line in texts[0].splitlines()[1:]]
-    assert [row[3:5] for row in rows] == [
-        [count, "true"] for count in ("92", "6728", "12988816", "27449", "2")
-    ]
+    counts = ["92", "6728", "12988816", "27449", "2"]
+    assert [row[3:5] for row in rows] == [[count, "true"] for count in counts]
     assert [row[5] for row in rows] == ["cells", "memo:256", "memo:256", "memo:256", "cells"]
 
 
@@ -205,25 +198,14 @@ def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
 ):
     """Every result is kept; the search ends after some of them, before and after it began again."""
     monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", -1)
-    steps = iter(range(stop))
-
-    def interrupt(search):
-        if next(steps, None) is None:
-            raise KeyboardInterrupt
-
-    rounds = 0
-    while rounds < 100:
-        with runs.Run(tmp_path / "run", "dominoes:8x8", resume=True) as run:
-            steps = iter(range(stop))
-            try:
-                found = run.search(jobs=1, budget=300, on_progress=interrupt)
-            except KeyboardInterrupt:
-                rounds += 1
-                if rounds > 3:
-                    stop = 10**6  # from now on without interrupts
-                continue
-            break
-    assert rounds == 4
+    kept = {"directory": tmp_path / "run", "problem": "dominoes:8x8", "resume": True}
+    how = {"jobs": 1, "budget": 300}
+    for _ in range(4):
+        interrupt = Mock(side_effect=[*[None] * stop, KeyboardInterrupt])
+        with runs.Run(**kept) as run, pytest.raises(KeyboardInterrupt):
+            run.search(on_progress=interrupt, **how)
+    with runs.Run(**kept) as run:
+        found = run.search(**how)
     assert (found.count, found.complete, found.engine) == (12_988_816, True, "memo:256")
 
 

@@ -57,7 +57,4 @@ def test_changes_hold_what_is_left_of_them(data):
     gone, left = changes.balance()
     assert sorted(gone) == sorted(done)
     assert dict(zip(left.ids.tolist(), left.weights.tolist(), strict=True)) == new
-    assert all(
-        stack.tolist() == [root, root + 1]
-        for root, stack in zip(left.ids, left.stacks, strict=True)
-    )
+    assert [stack.tolist() for stack in left.stacks] == [[k, k + 1] for k in left.ids]

@@ -205,9 +205,8 @@ def test_a_cover_cell_by_cell_has_its_place_in_tree_order(grids, budget):
     free = engine.search(problem, replace(task, unordered=True)).solutions
     n_behind, n_before = 0, 0
     for row in sorted({*ordered.frontier.roots.tolist()} & {*ordered.solutions.roots.tolist()}):
-        covers, left = (
-            each.take(each.roots == row) for each in (ordered.solutions, ordered.frontier)
-        )
+        both = ordered.solutions, ordered.frontier
+        covers, left = (each.take(each.roots == row) for each in both)
         others = [each.tolist() for each in [*covers, *left]]
         for cover, mine in zip(covers, free.take(free.roots == row), strict=True):
             assert sorted(mine.tolist()) == sorted(cover.tolist())

@@ -26,10 +26,8 @@ def symmetric_problems(draw):
         for i, j in zip(same, draw(st.permutations(same)), strict=True):
             items[i] = j
     options = {frozenset(problem.coloring(o).items()) for o in range(problem.n_options)}
-    while len(more := options | {frozenset((items[i], c) for i, c in o) for o in options}) > len(
-        options
-    ):
-        options = more
+    while more := {frozenset((items[i], c) for i, c in o) for o in options} - options:
+        options |= more
     rows = sorted(sorted(option) for option in options)[:12]
     kept = {frozenset(row) for row in rows}
     if kept != {frozenset((items[i], c) for i, c in row) for row in kept}:
