@@ -1,7 +1,11 @@
-"""Engines that fail on chosen rows, for tests of the pool."""
+"""What fails on purpose: engines on chosen rows, and files that grow beyond some bytes."""
 
 import os
+import resource
 import signal
+import subprocess
+import sys
+from functools import partial
 from multiprocessing.connection import Connection
 
 from batchsolve.engines import get_engine
@@ -56,3 +60,11 @@ def die_halfway(connection, data):
     os.write(connection.fileno(), bytes(data)[: None if whole else len(data) // 2])
     if not whole:
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def with_small_files(most, *words, **how):
+    """Run Python with these words in a process that writes no file of more bytes than these."""
+    limit = partial(resource.setrlimit, resource.RLIMIT_FSIZE, (most, most))
+    # -B: within that limit Python would write compiled modules in part, for all that come after
+    command = [sys.executable, "-B", *words]
+    return subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, **how)

@@ -1,25 +1,19 @@
 """The cheapest covers: by definition, by a MaxSAT solver, and if a search is cut or killed."""
 
 import json
-import random
 
 import numpy as np
 import pytest
 from conftest import changed, problems_with_costs
 from hypothesis import given, strategies as st
 from invoking import invoke
+from kinds import with_costs
 from oracles import bounded_covers, cheapest_costs
 
 import batchsolve as bs
 from batchsolve.engines.native import Pricing, useless_options
 from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.families import family
-
-
-def with_costs(problem, seed, most=99):
-    """Return the same problem with random costs."""
-    rng = random.Random(seed)
-    return changed(problem, costs=[rng.randint(0, most) for _ in range(problem.n_options)])
 
 
 @given(problem=problems_with_costs(), wanted=st.integers(1, 6), budget=st.integers(1, 9))
@@ -97,7 +91,7 @@ def test_a_maxsat_solver_finds_none_cheaper(name):
     from pysat.examples.rc2 import RC2
     from pysat.formula import WCNF
 
-    problem = with_costs(family(name), seed=5)
+    problem = with_costs(name)
     formula = WCNF()
     for i in range(problem.n_items):
         options = [o + 1 for o in range(problem.n_options) if i in problem.option(o)]
@@ -116,7 +110,7 @@ def test_a_maxsat_solver_finds_none_cheaper(name):
 
 
 def test_of_equal_covers_the_first_are_found_by_everybody():
-    problem = with_costs(family("queens:8"), seed=1, most=0)
+    problem = changed(family("queens:8"), costs=[0] * 64)
     found = [
         bs.cheapest(problem, 7, jobs=jobs, budget=budget, backend=backend).covers
         for jobs, budget, backend in [(1, None, "threading"), (2, 5, "threading"), (2, 7, "loky")]
@@ -126,7 +120,7 @@ def test_of_equal_covers_the_first_are_found_by_everybody():
 
 
 def test_the_cheapest_are_exported_with_their_costs(tmp_path):
-    problem = with_costs(family("langford:7"), seed=3)
+    problem = with_costs("langford:7")
     path, run, output = tmp_path / "costs.dlx", tmp_path / "run", tmp_path / "best.jsonl"
     path.write_text(write_dlx(problem))
     command = ["enumerate", str(path), "--best", "20", "-o", str(run), "--quiet"]
@@ -140,7 +134,7 @@ def test_the_cheapest_are_exported_with_their_costs(tmp_path):
 
 
 def test_a_run_goes_on_from_limit_to_limit(tmp_path):
-    problem = with_costs(family("queens:9"), seed=2)
+    problem = with_costs("queens:9")
     expected = bs.cheapest(problem, 4).covers
     for nodes in (50, 120, 300, 1_000_000):
         with bs.Run(tmp_path / "run", problem, resume=True, cheapest=4) as run:

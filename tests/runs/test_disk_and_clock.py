@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -14,6 +13,7 @@ from unittest.mock import DEFAULT, Mock
 
 import pyarrow.parquet as pq
 import pytest
+from failing import with_small_files
 
 import batchsolve as bs
 from batchsolve.formats.whole_files import JOURNAL
@@ -125,12 +125,7 @@ def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words, 
     puzzles = [made.puzzle for made in bs.generate(400, seed=1, box=(2, 2))]
     (tmp_path / "in.csv").write_text("\n".join(["puzzle", *puzzles]))
 
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
-    # -B: within that limit Python would write compiled modules in part, for all that come after
-    command = [sys.executable, "-B", "-m", "batchsolve", *words]
-    done = subprocess.run(command, preexec_fn=limit, cwd=tmp_path, capture_output=True, text=True)
+    done = with_small_files(1000, "-m", "batchsolve", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == f"batchsolve: {name}: cannot be written: File too large\n"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "in.csv"]

@@ -1,7 +1,6 @@
 import json
 import random
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import coloured_problems, problems, wide
 from every_step import EVERY_STEP, hear
+from failing import with_small_files
 from hypothesis import given, settings, strategies as st
 from invoking import invoke
 from oracles import covers
@@ -283,12 +283,7 @@ def test_a_full_disk_loses_nothing(clue_row, tmp_path):
     out = tmp_path / "run"
     words = ["enumerate", str(clue_row), "-o", str(out), "--resume", "--budget", "300", "--quiet"]
 
-    def limit():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
-
-    # -B: within that limit Python would write compiled modules in part, for all that come after
-    command = [sys.executable, "-B", "-c", EVERY_STEP, *words]
-    result = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True)
+    result = with_small_files(30_000, "-c", EVERY_STEP, *words)
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
     assert f"{out}/journal.sqlite" in result.stderr
