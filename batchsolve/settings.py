@@ -1038,17 +1038,21 @@ class _BoundFields(WorkerFields, total=False):
     budget: int | None
 
 
+class RowFields(_BoundFields, total=False):
+    """Workers, and the `SearchSettings` of rows."""
+
+    engine: str
+    branch: str
+
+
 class RunSearchFields(_BoundFields, total=False):
     """Workers, and the `SearchSettings` of a run, whose engine and branching rule stay the same."""
 
     time_limit: float | None
 
 
-class SearchFields(RunSearchFields, total=False):
+class SearchFields(RowFields, RunSearchFields, total=False):
     """Workers, and all `SearchSettings`."""
-
-    engine: str
-    branch: str
 
 
 class RunFields(TypedDict, total=False):
@@ -1104,10 +1108,15 @@ class EvaluateFields(RuledFields, total=False):
     chunk: int | None
 
 
-class AugmentFields(RuledFields, total=False):
-    """The keywords of `augment`."""
+class GivenFields(RuledFields, total=False):
+    """Workers, and the `FileSettings` of grids with any rules and given solutions."""
 
     solution_column: str | None
+
+
+class AugmentFields(GivenFields, total=False):
+    """The keywords of `augment`."""
+
     seed: int | None
     original: bool
 
@@ -1116,10 +1125,10 @@ class AugmentFileFields(AugmentFields, RunFields, total=False):
     """The keywords of `augment_file`."""
 
 
-class AuditFields(EvaluateFields, total=False):
+class AuditFields(GivenFields, total=False):
     """The keywords of `audit` and `partition`."""
 
-    solution_column: str | None
+    chunk: int | None
 
 
 class DedupeFields(AuditFields, total=False):
@@ -1131,12 +1140,9 @@ class DedupeFields(AuditFields, total=False):
     filename: bool
 
 
-class SolveFields(_BoundFields, RuledFields, total=False):
+class SolveFields(RowFields, GivenFields, total=False):
     """The keywords of `solve_table` and `solve_stream`."""
 
-    engine: str
-    branch: str
-    solution_column: str | None
     stats: bool
     canonical: bool
 

@@ -357,8 +357,9 @@ def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     names: list[list[str] | None] = [None] * len(batch)
     covers = answers.covers
     for row, cover in zip(covers.roots.tolist(), covers, strict=True):
-        if reading := batch.reading(row):
-            names[row] = _names_of(reading, cover)
+        reading = batch.reading(row)
+        assert reading is not None  # it was searched
+        names[row] = _names_of(reading, cover)
     return _with_facts(values, {"cover": pa.array(names, _NAMES)})
 
 

@@ -27,16 +27,13 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.search.rows import (
-    FIRST_BLOCK_NODES,
     STATUS_NAMES,
     Answers,
     Read,
-    RowWork,
-    Write,
     rows_of_each,
+    search_block,
     search_rows,
 )
-from batchsolve.search.scheduler import BlockTask
 from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus
@@ -347,23 +344,6 @@ def solve(
         message=messages.get(0),
         problem=problem,
     )
-
-
-def search_block(
-    block: Any, choice: Choice, settings: SearchSettings, read: Read, write: Write
-) -> Any:
-    """Search one block in this thread and return its output, as `search_rows` with one worker.
-
-    A small block is one task, without a pool. A larger one begins again as tasks that can be cut.
-    """
-    result = RowWork(choice, settings, read, write)(BlockTask(0, block, FIRST_BLOCK_NODES))
-    if result.error is not None:
-        raise result.error
-    if result.rows is None:
-        return result.output
-    with Pool(jobs=1) as pool:
-        [(_, output)] = search_rows([block], choice, pool, settings, read, write)
-    return output
 
 
 # ---- grids as blocks ------------------------------------------------------------------------

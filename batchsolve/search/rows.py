@@ -580,8 +580,9 @@ class RowGoal(BlockGoal):
         if isinstance(piece, Piece):
             number = int(piece.ids[0])
             rows = self._open.get(number)
-            if rows is None or result.outcome is None:
+            if rows is None:
                 return []
+            assert result.outcome is not None
             return self._with_written(number, rows.add(piece, result.outcome, result.seconds))
         if result.rows is not None:
             self._open[piece.number] = result.rows
@@ -658,3 +659,20 @@ def search_rows(
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
     is_short = not choice.capabilities.whole_stacks
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
+
+
+def search_block(
+    block: Any, choice: Choice, settings: SearchSettings, read: Read, write: Write
+) -> Any:
+    """Search one block in this thread and return its output, as `search_rows` with one worker.
+
+    A small block is one task, without a pool. A larger one begins again as tasks that can be cut.
+    """
+    result = RowWork(choice, settings, read, write)(BlockTask(0, block, FIRST_BLOCK_NODES))
+    if result.error is not None:
+        raise result.error
+    if result.rows is None:
+        return result.output
+    with Pool(jobs=1) as pool:
+        [(_, output)] = search_rows([block], choice, pool, settings, read, write)
+    return output

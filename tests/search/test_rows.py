@@ -312,7 +312,7 @@ def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
     grids = np.zeros((1, 81), np.uint8)
     given = grids, Choice("auto"), SearchSettings(limit=5000), AsTheyAre().read, AsTheyAre().write
     small = search_block(*given)
-    monkeypatch.setattr("batchsolve.runs.solve.FIRST_BLOCK_NODES", 100)
+    monkeypatch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 100)
     large = search_block(*given)
     assert small.counts.tolist() == [5000]
     assert large.counts[0] >= 5000
