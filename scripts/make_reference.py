@@ -16,7 +16,7 @@ from typing import Any
 
 from batchsolve.cli import all_commands
 from batchsolve.cli.options import HEADINGS, by_heading
-from batchsolve.settings import NotationFields
+from batchsolve.settings.keywords import NotationFields
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "commands.md"
 GROUPS = {  # headings of shared options, which a command may name in place of the options

@@ -11,7 +11,8 @@ import pytest
 
 import batchsolve as bs
 from batchsolve.cli import as_options
-from batchsolve.settings import FileSettings, GenerateFileFields, SearchFields, SolveFileFields
+from batchsolve.settings import FileSettings
+from batchsolve.settings.keywords import GenerateFileFields, SearchFields, SolveFileFields
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

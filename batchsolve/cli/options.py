@@ -19,9 +19,9 @@ sequence is an argument of several words, or an option that can be given several
 The classes of `batchsolve.settings` declare the settings of searches and files, with default,
 bounds and meaning. A command takes such a class as one parameter; on the command line it stands for
 an option for each field. Its notes in `Annotated` say more: a tuple names the fields that are
-options, and so does a class of keywords, such as `batchsolve.settings.RateFileFields`; a dict gives
-fields other defaults; and a text is the heading of the notation of grids. An entry in the docstring
-of the command gives a field another meaning.
+options, and so does a class of `batchsolve.settings.keywords`, such as `RateFileFields`; a dict
+gives fields other defaults; and a text is the heading of the notation of grids. An entry in the
+docstring of the command gives a field another meaning.
 """
 
 from __future__ import annotations
@@ -47,7 +47,6 @@ from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
     AUTO,
     FileSettings,
-    NotationFields,
     Option,
     PartSettings,
     Plan,
@@ -58,6 +57,7 @@ from batchsolve.settings import (
     sections_of,
     setting,
 )
+from batchsolve.settings.keywords import NotationFields
 
 if TYPE_CHECKING:
     from batchsolve.runs.progress import Bar

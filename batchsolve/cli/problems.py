@@ -26,7 +26,8 @@ from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, counted, listed, printable, quoted
 from batchsolve.formats.whole_files import whole_file, whole_target_of, write_whole
-from batchsolve.settings import AUTO, FileSettings, SearchSettings, whole_number
+from batchsolve.settings import AUTO, FileSettings, SearchSettings
+from batchsolve.settings.arguments import whole_number
 
 if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover

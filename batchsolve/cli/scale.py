@@ -13,7 +13,8 @@ from batchsolve.cli.options import Printing, Puzzles, Quiet, Written, how_writte
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
-from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, setting, whole_number
+from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, setting
+from batchsolve.settings.arguments import whole_number
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment

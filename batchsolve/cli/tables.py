@@ -8,20 +8,22 @@ from typing import Annotated
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import Inputs, Printing, TableOutput, WorkerOptions, Written
 from batchsolve.settings import (
-    AuditFields,
-    AugmentFileFields,
-    DedupeFields,
     DedupeSettings,
-    EvaluateFields,
     EvaluateSettings,
     FileSettings,
-    GenerateFileFields,
     ImageSettings,
     PartSettings,
     PuzzleSettings,
-    RateFileFields,
     RateSettings,
     SearchSettings,
+)
+from batchsolve.settings.keywords import (
+    AuditFields,
+    AugmentFileFields,
+    DedupeFields,
+    EvaluateFields,
+    GenerateFileFields,
+    RateFileFields,
     SolveFileFields,
 )
 

@@ -26,17 +26,9 @@ from batchsolve.cli.problems import Asked, draw_to_file, in_time, print_distribu
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, listed, named_errors, printable
 from batchsolve.formats.whole_files import text_of
-from batchsolve.settings import (
-    AUTO,
-    GRAPH_MEGABYTES,
-    MRV,
-    CountFileFields,
-    FileSettings,
-    NotationFields,
-    Option,
-    SearchSettings,
-    setting,
-)
+from batchsolve.settings import AUTO, GRAPH_MEGABYTES, FileSettings, Option, SearchSettings, setting
+from batchsolve.settings.arguments import MRV
+from batchsolve.settings.keywords import CountFileFields, NotationFields
 
 if TYPE_CHECKING:
     from batchsolve.problems.symmetries import Symmetries

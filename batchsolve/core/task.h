@@ -70,7 +70,7 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
     return common;
 }
 
-/// What has no bound: `UNLIMITED` of batchsolve.settings.
+/// What has no bound: `UNLIMITED` of batchsolve.settings.arguments.
 inline constexpr std::int64_t unlimited = std::int64_t{1} << 62;
 
 struct Task {

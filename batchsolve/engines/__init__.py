@@ -39,7 +39,8 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.settings import AUTO, FIRST, MRV, SHARP, UNLIMITED as UNLIMITED, checked_branch
+from batchsolve.settings import AUTO
+from batchsolve.settings.arguments import FIRST, MRV, SHARP, UNLIMITED as UNLIMITED, checked_branch
 
 FINENESS = 64  # of the frontier of a task; several tasks soon leave enough for many workers
 
@@ -507,7 +508,7 @@ def handicaps_of(problem: ExactCover, rule: str) -> npt.NDArray[np.uint32]:
     ----------
     problem : ExactCover
     rule : str
-        As `batchsolve.settings.checked_branch` takes it; empty for ``mrv``.
+        As `batchsolve.settings.arguments.checked_branch` takes it; empty for ``mrv``.
 
     Returns
     -------

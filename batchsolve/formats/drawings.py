@@ -29,7 +29,7 @@ from batchsolve.problems.sudoku import (
     split_layout,
 )
 from batchsolve.problems.survey import Form, Signs
-from batchsolve.settings import Box, checked_box, text_of
+from batchsolve.settings.arguments import Box, checked_box, text_of
 
 
 def read_grid(

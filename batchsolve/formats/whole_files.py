@@ -31,7 +31,7 @@ from batchsolve.errors import (
     quoted,
     repeated,
 )
-from batchsolve.settings import path_of
+from batchsolve.settings.arguments import path_of
 
 JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes

@@ -40,7 +40,7 @@ from batchsolve.problems.attributes import (
     number_colors,
     whole_numbers,
 )
-from batchsolve.settings import whole_number
+from batchsolve.settings.arguments import whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"

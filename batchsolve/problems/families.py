@@ -16,7 +16,7 @@ from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.problems.tilings import MOST_OPTIONS, tiling
-from batchsolve.settings import text_of
+from batchsolve.settings.arguments import text_of
 
 _MOST_SHOWN = 10**12  # options in a message: Python refuses to write numbers of 4,300 digits
 

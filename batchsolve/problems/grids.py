@@ -48,7 +48,7 @@ from batchsolve.problems.rules import (
 )
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
-from batchsolve.settings import text_of
+from batchsolve.settings.arguments import text_of
 
 _IN, _OUT = 1, 2
 _MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold

@@ -38,7 +38,7 @@ from batchsolve.problems.rules import (
     plain,
     regions_of,
 )
-from batchsolve.settings import Box, checked_box, whole_number
+from batchsolve.settings.arguments import Box, checked_box, whole_number
 
 OUTSIDE = "# "
 

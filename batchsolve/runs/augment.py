@@ -21,14 +21,9 @@ from batchsolve.problems.grid_symmetries import Images, check_symmetric, group_o
 from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Sums
 from batchsolve.runs.specs import Spec, run_files, table_of
-from batchsolve.settings import (
-    AugmentFields,
-    AugmentFileFields,
-    FileSettings,
-    ImageSettings,
-    settings_of,
-    whole_number,
-)
+from batchsolve.settings import FileSettings, ImageSettings
+from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.keywords import AugmentFields, AugmentFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.columns import JSON_TEXT
 from batchsolve.tables.corpus import Corpus

@@ -15,7 +15,7 @@ from batchsolve.problems.grid_symmetries import NO_ROOM, CanonicalForms, check_s
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
-from batchsolve.settings import Box, checked_box
+from batchsolve.settings.arguments import Box, checked_box
 
 AT_ONCE = 10_000  # grids, which take some tenths of a second
 

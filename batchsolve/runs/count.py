@@ -32,7 +32,9 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, TreeSearch
-from batchsolve.settings import UNLIMITED, SearchFields, SearchSettings, settings_of
+from batchsolve.settings import SearchSettings
+from batchsolve.settings.arguments import UNLIMITED
+from batchsolve.settings.keywords import SearchFields, settings_of
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 

@@ -13,7 +13,7 @@ from batchsolve.formats.whole_files import write_whole
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of
-from batchsolve.settings import path_of
+from batchsolve.settings.arguments import path_of
 
 FORMATS = ("svg", "html")
 MOST_CELLS = 5_000_000  # in all drawings of a file together; some hundred megabytes

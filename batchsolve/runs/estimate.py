@@ -28,7 +28,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import PROBE_BAR, OnProgress, check_progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
-from batchsolve.settings import MOST_SEED, UNLIMITED, whole_number
+from batchsolve.settings.arguments import MOST_SEED, UNLIMITED, whole_number
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
 CONFIDENCE = 1.96  # standard errors on either side: 95 % if means of probes were normal

@@ -38,16 +38,9 @@ from batchsolve.formats.whole_files import write_whole
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
 from batchsolve.runs.specs import Spec, table_or_file
-from batchsolve.settings import (
-    EvaluateFields,
-    EvaluateSettings,
-    FileSettings,
-    columns_of,
-    path_of,
-    settings_of,
-    table_or_each,
-    text_of,
-)
+from batchsolve.settings import EvaluateSettings, FileSettings
+from batchsolve.settings.arguments import columns_of, path_of, table_or_each, text_of
+from batchsolve.settings.keywords import EvaluateFields, settings_of
 from batchsolve.tables.answers import RowTable, with_new_columns
 from batchsolve.tables.columns import check_holds_texts
 from batchsolve.tables.corpus import Corpus

@@ -38,15 +38,13 @@ from batchsolve.runs.specs import (
     table_of,
     tables_of,
 )
-from batchsolve.settings import (
-    UNLIMITED,
-    FileSettings,
+from batchsolve.settings import FileSettings, PuzzleSettings
+from batchsolve.settings.arguments import UNLIMITED, whole_number
+from batchsolve.settings.keywords import (
     GenerateFields,
     GenerateFileFields,
     GenerateTableFields,
-    PuzzleSettings,
     settings_of,
-    whole_number,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.columns import RowsError

@@ -17,7 +17,8 @@ from batchsolve.runs.progress import COVER_BAR, OnProgress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.graph_drawing import draw
 from batchsolve.search.graphs import SolutionGraph, checked_draws
-from batchsolve.settings import GRAPH_MEGABYTES, whole_number
+from batchsolve.settings import GRAPH_MEGABYTES
+from batchsolve.settings.arguments import whole_number
 
 MOST_MEGABYTES = 2**30
 DISTRIBUTIONS = ("options", "cost")

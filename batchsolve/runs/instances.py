@@ -25,7 +25,8 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
 from batchsolve.search.rows import Answers, Status
-from batchsolve.settings import UNLIMITED, FileSettings, SearchSettings, settings_that
+from batchsolve.settings import FileSettings, SearchSettings, settings_that
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
 from batchsolve.tables.columns import BOM, DIGITS, JSON_TEXT, as_text
 from batchsolve.tables.detection import json_lines

@@ -33,15 +33,9 @@ from batchsolve.runs.repeats import (
 )
 from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
 from batchsolve.search.rows import Answers
-from batchsolve.settings import (
-    PARTS,
-    AuditFields,
-    FileSettings,
-    PartSettings,
-    path_of,
-    settings_of,
-    table_or_each,
-)
+from batchsolve.settings import PARTS, FileSettings, PartSettings
+from batchsolve.settings.arguments import path_of, table_or_each
+from batchsolve.settings.keywords import AuditFields, settings_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of

@@ -28,7 +28,8 @@ from batchsolve.runs.instances import check_engine
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.rows import Answers, search_rows
-from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
+from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Pool
 
 BLOCK = 4096  # candidates in a task

@@ -41,14 +41,8 @@ from batchsolve.runs.outputs import IN_MEMORY, Output
 from batchsolve.runs.progress import OnProgress, Summary
 from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.search.rows import Answers, Status
-from batchsolve.settings import (
-    PROVES_UNIQUENESS,
-    FileSettings,
-    RateFields,
-    RateFileFields,
-    RateSettings,
-    settings_of,
-)
+from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, RateSettings
+from batchsolve.settings.keywords import RateFields, RateFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of

@@ -49,7 +49,8 @@ from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, grid_problem
 from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
-from batchsolve.settings import Box, FileSettings
+from batchsolve.settings import FileSettings
+from batchsolve.settings.arguments import Box
 
 if TYPE_CHECKING:
     import pyarrow as pa

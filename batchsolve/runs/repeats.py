@@ -38,17 +38,9 @@ from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_columns, shown
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
 from batchsolve.search.rows import Answers, Status, Write
-from batchsolve.settings import (
-    PROVES_UNIQUENESS,
-    AuditFields,
-    DedupeFields,
-    DedupeSettings,
-    FileSettings,
-    each_of,
-    path_of,
-    settings_of,
-    table_or_each,
-)
+from batchsolve.settings import PROVES_UNIQUENESS, DedupeSettings, FileSettings
+from batchsolve.settings.arguments import each_of, path_of, table_or_each
+from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables

@@ -32,7 +32,9 @@ from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch
-from batchsolve.settings import AUTO, RunSearchFields, SearchSettings, path_of, settings_of
+from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.settings.arguments import path_of
+from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import Written
 from batchsolve.tables.places import make_durable
 from batchsolve.workers import Pool

@@ -34,7 +34,8 @@ from batchsolve.search.rows import (
     search_block,
     search_rows,
 )
-from batchsolve.settings import AUTO, Box, FileSettings, SearchSettings, checked_box, whole_number
+from batchsolve.settings import AUTO, FileSettings, SearchSettings
+from batchsolve.settings.arguments import Box, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column

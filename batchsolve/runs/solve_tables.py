@@ -26,15 +26,8 @@ from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
-from batchsolve.settings import (
-    PROVES_UNIQUENESS,
-    CountFileFields,
-    FileSettings,
-    SearchSettings,
-    SolveFields,
-    SolveFileFields,
-    settings_of,
-)
+from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings
+from batchsolve.settings.keywords import CountFileFields, SolveFields, SolveFileFields, settings_of
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import open_all

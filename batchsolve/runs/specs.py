@@ -38,15 +38,8 @@ from batchsolve.runs.outputs import Behind, Output, Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.search.scheduler import in_turn
-from batchsolve.settings import (
-    PROVES_UNIQUENESS,
-    UNLIMITED,
-    FileSettings,
-    SearchSettings,
-    each_of,
-    path_of,
-    settings_that,
-)
+from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings, settings_that
+from batchsolve.settings.arguments import UNLIMITED, each_of, path_of
 from batchsolve.tables.answers import Checksums, OutputRows, RowTable, Written, joined_sums, sums_of
 from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus

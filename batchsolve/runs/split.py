@@ -31,7 +31,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.settings import UNLIMITED, whole_number
+from batchsolve.settings.arguments import UNLIMITED, whole_number
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
 MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand

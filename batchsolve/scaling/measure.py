@@ -31,7 +31,8 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.search.scheduler import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
-from batchsolve.settings import AUTO, UNLIMITED, FileSettings, Plan, SearchSettings
+from batchsolve.settings import AUTO, FileSettings, Plan, SearchSettings
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
 from batchsolve.workers import Lost, Pool, result_seconds

@@ -24,7 +24,8 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.search.scheduler import Piece, Result
 from batchsolve.search.tree import TreeSearch
-from batchsolve.settings import UNLIMITED, SearchSettings, whole_number
+from batchsolve.settings import SearchSettings
+from batchsolve.settings.arguments import UNLIMITED, whole_number
 from batchsolve.workers import Pool
 
 MOST_WANTED = 100_000  # cheapest covers; every checkpoint of a run records all of them

@@ -34,7 +34,8 @@ from batchsolve.errors import InputError, ProblemError, counted, named_errors, p
 from batchsolve.formats.whole_files import is_whole, opened, parse, sealed, whole_file
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind, option_numbers
 from batchsolve.problems.stacks import Stacks
-from batchsolve.settings import GRAPH_MEGABYTES, MOST_SEED, path_of, whole_number
+from batchsolve.settings import GRAPH_MEGABYTES
+from batchsolve.settings.arguments import MOST_SEED, path_of, whole_number
 
 BLOCK = 4096  # covers that are found at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory

@@ -47,7 +47,8 @@ from batchsolve.search.scheduler import (
     nodes_at_once,
     work_in_order,
 )
-from batchsolve.settings import UNLIMITED, SearchSettings
+from batchsolve.settings import SearchSettings
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Pool
 
 

@@ -35,7 +35,7 @@ from batchsolve.engines import FINENESS
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Done, Lost, Pool, Work, attempt, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS
 

@@ -46,7 +46,8 @@ from batchsolve.search.scheduler import (
     first_budget,
     run_round,
 )
-from batchsolve.settings import AUTO, UNLIMITED, SearchSettings
+from batchsolve.settings import AUTO, SearchSettings
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Done, Pool, attempt
 
 STEP_SECONDS = 1.0

@@ -48,7 +48,7 @@ from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
-from batchsolve.settings import each_of, path_of
+from batchsolve.settings.arguments import each_of, path_of
 from batchsolve.tables.columns import (
     BOM,
     JSON_TEXT,

@@ -20,7 +20,8 @@ from batchsolve.errors import InputError, ProblemError, prefixed
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
 from batchsolve.problems.rules import MOST_SETS, RELATION_NAMES, OwnRules, Rules, relations_of
 from batchsolve.problems.sudoku import drawn_labels
-from batchsolve.settings import PuzzleSettings, words_of
+from batchsolve.settings import PuzzleSettings
+from batchsolve.settings.arguments import words_of
 from batchsolve.tables.rule_columns import CAGES, CONSTRAINTS, MARKS, PAIRS, REGIONS, SUMS
 
 GREATER, PARITY = "greater", "parity"

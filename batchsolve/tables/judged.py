@@ -23,7 +23,8 @@ from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status
-from batchsolve.settings import PROVES_UNIQUENESS, columns_of, number_of
+from batchsolve.settings import PROVES_UNIQUENESS
+from batchsolve.settings.arguments import columns_of, number_of
 from batchsolve.tables.answers import Found, solved_among
 from batchsolve.tables.columns import as_text, have_text, in_one_line, values_as_text
 from batchsolve.tables.reader import Batch, Grids

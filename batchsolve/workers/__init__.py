@@ -27,7 +27,7 @@ from weakref import WeakSet
 
 from batchsolve.core.interrupts import asking
 from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_installed, counted
-from batchsolve.settings import whole_number
+from batchsolve.settings.arguments import whole_number
 from batchsolve.workers.base import (
     RESULT_SECONDS,
     Shared,

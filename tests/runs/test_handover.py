@@ -9,7 +9,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.engines import Choice
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings.arguments import UNLIMITED
 
 # In 20,000 nodes `lanes` finds no solution of this puzzle; `sat` takes 300 to find two.
 LONG = (

@@ -10,7 +10,7 @@ from batchsolve.problems.families import family
 from batchsolve.runs.count import count
 from batchsolve.scaling.simulation import Costs, sample_shape, shape_of, simulate
 from batchsolve.search.scheduler import LEAST_BUDGET, TASK_SECONDS, Sizing
-from batchsolve.settings import UNLIMITED
+from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import result_seconds
 from batchsolve.workers.base import RESULT_SECONDS
 

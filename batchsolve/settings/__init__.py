@@ -1,49 +1,43 @@
 """Settings of functions and commands, declared once: names, defaults, bounds and help.
 
-Checks of arguments are here, too: a value that is not an integer, or not text, raises one error
-that names the argument.
-
 This module imports nothing heavy, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
 
 import inspect
-import logging
-import operator
-import os
 import re
-import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from itertools import pairwise
 from math import inf
 from numbers import Real
-from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, get_args, get_type_hints, overload
+from typing import Any, Literal, NamedTuple
 
-from batchsolve.errors import InputError, argument_errors, is_table, listed, quoted, wrong_kind
+from batchsolve.errors import InputError, argument_errors, listed, quoted
+from batchsolve.settings.arguments import (
+    MRV,
+    UNLIMITED,
+    bounds_of,
+    checked_box,
+    checked_branch,
+    columns_of,
+    each_of,
+    integer,
+    is_tabular,
+    number_of,
+    path_of,
+    seed_of,
+    text_of,
+    whole_number,
+)
 
 AUTO = "auto"
 """The name of the engine that suits the problem."""
 
-MRV, FIRST, SHARP = "mrv", "first", "sharp"
-"""The branching rules; see `checked_branch`."""
-
-UNLIMITED = 2**62
-"""A limit, allowance, budget or depth that no search reaches."""
-
-MOST_SEED = 2**128 - 1
-"""The largest seed of random numbers."""
-
 PROVES_UNIQUENESS = 2
 """The limit of solutions that tells unique ones from others."""
-
-Box = tuple[int, int] | str
-"""The rows and columns of a box, such as ``(2, 3)`` or ``"2x3"``."""
-
-Range = tuple[float | None, float | None] | float | str
-"""Bounds, such as ``(22, 26)``, ``(4.0, None)``, ``"22..26"`` or ``"4.0.."``; or one number."""
 
 GRAPH_MEGABYTES = 1024
 """The default memory of a graph of covers, in megabytes."""
@@ -202,7 +196,7 @@ class Settings:
 
 
 @cache
-def _declared(kind: Any) -> dict[str, Field[Any]]:
+def fields_of(kind: Any) -> dict[str, Field[Any]]:
     """Return the fields of a class of settings by name."""
     return {declared.name: declared for declared in fields(kind)}
 
@@ -211,349 +205,9 @@ def _declared(kind: Any) -> dict[str, Field[Any]]:
 def _checks_of(kind: Any) -> list[tuple[str, Any, Callable[[str, Any], Any]]]:
     """Return the name, the default and the check of each field that has a check."""
     usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
-    each = _declared(kind).values()
+    each = fields_of(kind).values()
     checks = ((one, one.metadata["check"] or usual.get(str(one.type))) for one in each)
     return [(one.name, one.default, check) for one, check in checks if check]
-
-
-def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
-    """Return an argument as an integer of Python.
-
-    Parameters
-    ----------
-    name : str
-        The name of the argument, for messages.
-    value : object
-        An integer of Python or NumPy.
-    least, most : int
-
-    Raises
-    ------
-    InputError
-        If it is not an integer, or out of bounds.
-
-    Examples
-    --------
-    >>> whole_number("jobs", 1.5)
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: jobs is a whole number, not 1.5
-    """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = None
-    if number is None or isinstance(value, bool):
-        raise InputError(f"{name} is a whole number, not {quoted(value)}")
-    if not least <= number <= most:
-        if most < UNLIMITED:
-            raise InputError(f"{name} is {least:,} to {most:,}, not {number:,}")
-        bound = f"at most {most}" if number > most else f"{least} or more"
-        raise InputError(f"{name} is {bound}, not {number}")
-    return number
-
-
-def seed_of(name: str, seed: Any) -> int:
-    """Return a seed, checked; for None draw one, and log it.
-
-    Examples
-    --------
-    >>> seed_of("seed", 7), seed_of("seed", None) != seed_of("seed", None)
-    (7, True)
-    """
-    if seed is None:
-        seed = secrets.randbits(64)
-        logging.getLogger("batchsolve").info("drew the seed %d", seed)
-    return whole_number("a seed", seed, most=MOST_SEED)
-
-
-def text_of(what: str, value: Any) -> str:
-    """Return an argument that must be text; raise `InputError` if it is not.
-
-    Examples
-    --------
-    >>> text_of("a family", None)
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: a family is text, not None
-    """
-    if not isinstance(value, str):
-        raise InputError(f"{what} is text, {wrong_kind(value)}")
-    return value
-
-
-def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a text that ``+`` joins, each once; they have to be known.
-
-    Examples
-    --------
-    >>> words_of("marks", "dots+XV", ("dots", "xv"))
-    ('dots', 'xv')
-    """
-    words = tuple(dict.fromkeys(word.strip() for word in text.lower().split("+")))
-    for word in words:
-        if word not in known:
-            raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")
-    return words
-
-
-def checked_branch(rule: Any) -> str:
-    """Return a branching rule: ``mrv``, ``first``, ``sharp``, or ``sharp:`` and a pattern of items.
-
-    Raises
-    ------
-    InputError
-        If there is no such rule.
-
-    Examples
-    --------
-    >>> checked_branch("sharp:r1c*")
-    'sharp:r1c*'
-    >>> checked_branch("last")
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: unknown branching rule 'last'; choose from mrv, first, sharp, ...
-    """
-    text = text_of("a branching rule", rule)
-    if text in (MRV, FIRST, SHARP) or (text.startswith(f"{SHARP}:") and text != f"{SHARP}:"):
-        return text
-    raise InputError(
-        f"unknown branching rule {rule!r}; choose from {MRV}, {FIRST}, {SHARP}, {SHARP}:ITEMS"
-    )
-
-
-def path_of(what: str, path: Any) -> str:
-    """Return the name of a file or a directory as text.
-
-    Raises
-    ------
-    InputError
-        If it is not a name, or is empty, as from a script with an unset variable, or has a NUL.
-
-    Examples
-    --------
-    >>> path_of("the output", "")
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: the output needs a name, not ''
-    """
-    if isinstance(path, str | bytes | os.PathLike) and path and "\0" not in os.fsdecode(path):
-        return os.fsdecode(path)
-    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
-    raise InputError(f"{what} needs a name, {given}")
-
-
-def is_tabular(value: Any) -> bool:
-    """Return True for a table of any library, and for what is meant as one.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> is_tabular(pa.table({"puzzle": ["1.....2..3.....4"]})), is_tabular("puzzles.csv")
-    (True, False)
-    """
-    return is_table(value) or hasattr(value, "__arrow_c_stream__")
-
-
-def each_of(values: Any) -> list[Any]:
-    """Return one name or table as a list, and an iterable of them as a list of each.
-
-    Examples
-    --------
-    >>> each_of("a.csv"), each_of(("a.csv", "b.csv"))
-    (['a.csv'], ['a.csv', 'b.csv'])
-    """
-    is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
-    is_one = is_one or hasattr(values, "read") or is_tabular(values)
-    return [values] if is_one else list(values)
-
-
-def table_or_each(inputs: Any) -> Any:
-    """Return a table as it is, and other inputs as a list, which can be gone through twice."""
-    return inputs if is_tabular(inputs) else each_of(inputs)
-
-
-def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
-    """Check the settings of the notation of grids; return the rows and columns of a box.
-
-    Parameters
-    ----------
-    box : (int, int) or str or None
-    **texts : str or None
-        Other settings, by name.
-
-    Raises
-    ------
-    InputError
-        If a text is not text, or the box is not two integers of at least 1.
-
-    Examples
-    --------
-    >>> checked_box("2x3")
-    (2, 3)
-    """
-    for name, text in texts.items():
-        if text is not None:
-            text_of(name, text)
-    if box is None:
-        return None
-    with argument_errors("box is a pair, such as (2, 3) or 2x3", box):
-        rows, columns = map(_whole, box.lower().split("x") if isinstance(box, str) else box)
-    if min(rows, columns) < 1:
-        raise InputError(f"a box has 1 row and column or more, not {box}")
-    return rows, columns
-
-
-def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, most: Any) -> Any:
-    """Return the two bounds of a `Range`.
-
-    Parameters
-    ----------
-    kind : str
-        The meaning of the range, for messages.
-    given : Range
-    number : callable
-        Converts a bound.
-    least, most : int or float
-        The bounds where the range has none.
-
-    Raises
-    ------
-    InputError
-        If it is none, or the lower bound is the larger one.
-
-    Examples
-    --------
-    >>> bounds_of("clues are a range", "22..26", int, 0, 81)
-    (22, 26)
-    """
-    with argument_errors(kind, given):
-        pair = given
-        if isinstance(given, str):
-            first, dots, last = given.partition("..")
-            pair = (first or None, last or None) if dots else (first, first)
-        elif isinstance(given, Real):
-            pair = given, given
-        low, high = pair
-        low = least if low is None else number(low)
-        high = most if high is None else number(high)
-    if not least <= low <= high:
-        raise InputError(f"{kind}, not {quoted(given) if isinstance(given, str) else given}")
-    return low, high
-
-
-def _whole(value: Any) -> int:
-    if not isinstance(value, str):
-        return operator.index(value)
-    if not value.isascii():  # int reads the digits of all scripts
-        raise ValueError(f"{value!r} has digits other than 0 to 9")
-    return int(value)
-
-
-_One = TypeVar("_One")
-_Other = TypeVar("_Other")
-
-
-@overload
-def settings_of(
-    caller: Callable[..., object], each: Mapping[str, Any], kind: type[_One], /
-) -> tuple[dict[str, Any], _One]: ...
-
-
-@overload
-def settings_of(
-    caller: Callable[..., object], each: Mapping[str, Any], kind: type[_One], other: type[_Other], /
-) -> tuple[dict[str, Any], _One, _Other]: ...
-
-
-def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: Any) -> Any:
-    """Return the settings among the keywords of a function: those of workers, then of each kind.
-
-    The function declares its keywords once: they are the fields of the class that its parameter
-    ``settings`` unpacks, such as `RateFields`. Settings of a kind are given whole
-    (``search=SearchSettings(…)``), or else field by field.
-
-    Raises
-    ------
-    InputError
-        If they are given in both ways, or the function does not take one of them: it would be
-        ignored.
-    TypeError
-        If there is no such setting.
-
-    Examples
-    --------
-    >>> from batchsolve import solve_table
-    >>> settings_of(solve_table, {"search": SearchSettings(), "limit": 1}, SearchSettings)
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: settings are given whole, and beside them 'limit'; ...
-    >>> settings_of(solve_table, {"search": SearchSettings(time_limit=1)}, SearchSettings)
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: solve_table() takes no `time_limit`; ...
-    """
-    taken = _keywords_of(caller)
-    of_kind = {kind: _declared(kind) for kind in kinds}
-    for name in each:
-        if name not in taken:
-            is_known = any(name in declared for declared in of_kind.values())
-            raise _not_taken(caller, name) if is_known else _no_keyword(caller, name)
-    found = [{name: each[name] for name in WorkerFields.__annotations__ if name in each}]
-    for kind, declared in of_kind.items():
-        own = {name: each[name] for name in declared if name in each}
-        whole = each.get(_WHOLE[kind]) if kind in _WHOLE else None
-        if whole is not None and own:
-            raise InputError(
-                f"settings are given whole, and beside them {listed(own)}; change the whole ones "
-                f"with dataclasses.replace"
-            )
-        if whole is not None and not isinstance(whole, kind):
-            raise InputError(f"settings are a {kind.__name__}, not {quoted(whole)}")
-        whole = kind(**own) if whole is None else whole
-        for name in sorted(declared.keys() - taken):  # the branch, which changes the engine, first
-            if getattr(whole, name) != declared[name].default:
-                raise _not_taken(caller, name)
-        found.append(whole)
-    return tuple(found)
-
-
-@cache
-def _keywords_of(caller: Callable[..., object]) -> frozenset[str]:
-    """Return the names of the settings that a function takes."""
-    [declared] = get_args(get_type_hints(caller)["settings"])
-    return frozenset(declared.__annotations__)
-
-
-_INSTEAD = {
-    "time_limit": ("node_limit", "`node_limit` does not depend on the machine"),
-    "solution_column": ("truth", "name it with `truth`"),
-    "engine": ("self", "name it where the run begins: Run(…, engine=…)"),
-    "branch": ("self", "name it with the engine where the run begins: Run(…, engine='dlx:first')"),
-}
-"""For settings that some functions do not take, another argument, and advice to take that."""
-
-
-def _not_taken(caller: Callable[..., object], name: str) -> InputError:
-    """Return the error of a setting that other functions take."""
-    from inspect import signature
-
-    other, advice = _INSTEAD.get(name, ("", ""))
-    if other not in {*_keywords_of(caller), *signature(caller).parameters}:
-        advice = "leave it out"
-    return InputError(f"{caller.__qualname__}() takes no `{name}`; {advice}")
-
-
-def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
-    """Return Python's error of a keyword that a function lacks, with the one that may be meant."""
-    from difflib import get_close_matches
-
-    hints = get_type_hints(caller)
-    del hints["settings"]
-    near = get_close_matches(name, [*hints, *_keywords_of(caller)], 1)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
-    called = f"{caller.__qualname__}()"
-    return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
 
 
 def _box(name: str, value: Any) -> tuple[int, int] | None:
@@ -572,7 +226,7 @@ def _depth(name: str, value: Any) -> int | None:
         return None
     if isinstance(value, str):
         with argument_errors(f"{name} is a whole number, or 'auto'", value):
-            value = _whole(value)
+            value = integer(value)
     return whole_number(name, value)
 
 
@@ -753,20 +407,20 @@ class PuzzleSettings(Settings):
 
     seed: int = setting(0, check=seed_of)
     clues: tuple[int, int] | None = ranging(
-        "clues are a range such as 22..26 or (22, 26), fewest first", _whole, 0, UNLIMITED
+        "clues are a range such as 22..26 or (22, 26), fewest first", integer, 0, UNLIMITED
     )
     rating: tuple[float, float] | None = ranging(
         "a rating is a range such as 2.6..4.4 or (5.0, None)", float, -inf, inf
     )
     minimal: bool = setting(False)
     cages: tuple[int, int] | None = ranging(
-        "sizes of cages are a range such as 2..5 or (2, 5), smallest first", _whole, 0, UNLIMITED
+        "sizes of cages are a range such as 2..5 or (2, 5), smallest first", integer, 0, UNLIMITED
     )
     cage_layout: str | None = setting(file="the cage of each cell")
     marks: str | None = setting(metavar="KIND")
     lines: str | None = setting(metavar="KIND")
     line_cells: tuple[int, int] | None = ranging(
-        "sizes of lines are a range such as 3..5, smallest first", _whole, 0, UNLIMITED
+        "sizes of lines are a range such as 3..5, smallest first", integer, 0, UNLIMITED
     )
     jigsaw: bool = setting(False)
     constraints: str | None = setting(file="constraints, as of a column of tables")
@@ -871,25 +525,6 @@ class DedupeSettings(Settings):
     up_to_symmetry: bool = setting(False, heading="Search")
     against: Sequence[Any] = setting((), metavar="FILE", heading="Input")
     mark: bool = setting(False)
-
-
-def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the columns of strata, or the values of a stratum."""
-    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
-
-
-def number_of(value: Any) -> float:
-    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
-
-    Examples
-    --------
-    >>> number_of("1152921504606846977"), number_of("1e3")
-    (1152921504606846977, 1000.0)
-    """
-    try:
-        return int(str(value))
-    except ValueError:
-        return float(value)
 
 
 def _check_strata(settings: Any) -> None:
@@ -1010,188 +645,3 @@ class Plan(Settings):
     def settings(self, depth: int | None) -> SearchSettings:
         """Return the settings of a search with this split depth."""
         return SearchSettings(split_depth=depth, budget=self.budget, time_limit=self.time_limit)
-
-
-_WHOLE: dict[type, str] = {
-    SearchSettings: "search",
-    FileSettings: "files",
-    PuzzleSettings: "wanted",
-}
-"""The keywords of settings that are given whole."""
-
-
-class WorkerFields(TypedDict, total=False):
-    """The workers of a function: the arguments of `batchsolve.workers.Pool`."""
-
-    jobs: int | None
-    backend: str
-    address: str | None
-
-
-class _BoundFields(WorkerFields, total=False):
-    """Workers, and the `SearchSettings` of every search, whole or field by field."""
-
-    search: SearchSettings | None
-    limit: int | None
-    node_limit: int | None
-    split_depth: int | Literal["auto"] | None
-    budget: int | None
-
-
-class RowFields(_BoundFields, total=False):
-    """Workers, and the `SearchSettings` of rows."""
-
-    engine: str
-    branch: str
-
-
-class RunSearchFields(_BoundFields, total=False):
-    """Workers, and the `SearchSettings` of a run, whose engine and branching rule stay the same."""
-
-    time_limit: float | None
-
-
-class SearchFields(RowFields, RunSearchFields, total=False):
-    """Workers, and all `SearchSettings`."""
-
-
-class RunFields(TypedDict, total=False):
-    """The `FileSettings` of functions that go from file to file."""
-
-    chunk: int | None
-    filename: bool
-    stop_on_invalid: bool
-    resume: bool
-
-
-class SignFields(TypedDict, total=False):
-    """The `FileSettings` of the signs and the size of grids."""
-
-    alphabet: str | None
-    blank: str | None
-    box: Box | None
-
-
-class NotationFields(SignFields, total=False):
-    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
-
-    column: str | None
-    rules: str | None
-    regions: str | None
-    rule_columns: str | None
-
-
-class RateFields(WorkerFields, SignFields, total=False):
-    """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
-
-    backdoor: bool
-    steps: bool
-    uniqueness: bool
-    files: FileSettings | None
-    column: str | None
-    rule_columns: str | None
-
-
-class RateFileFields(RateFields, RunFields, total=False):
-    """The keywords of `rate_file`."""
-
-
-class RuledFields(WorkerFields, NotationFields, total=False):
-    """Workers, and the `FileSettings` of grids with any rules."""
-
-    files: FileSettings | None
-
-
-class EvaluateFields(RuledFields, total=False):
-    """The keywords of `evaluate`."""
-
-    chunk: int | None
-
-
-class GivenFields(RuledFields, total=False):
-    """Workers, and the `FileSettings` of grids with any rules and given solutions."""
-
-    solution_column: str | None
-
-
-class AugmentFields(GivenFields, total=False):
-    """The keywords of `augment`."""
-
-    seed: int | None
-    original: bool
-
-
-class AugmentFileFields(AugmentFields, RunFields, total=False):
-    """The keywords of `augment_file`."""
-
-
-class AuditFields(GivenFields, total=False):
-    """The keywords of `audit` and `partition`."""
-
-    chunk: int | None
-
-
-class DedupeFields(AuditFields, total=False):
-    """The keywords of `dedupe`."""
-
-    up_to_symmetry: bool
-    against: Any
-    mark: bool
-    filename: bool
-
-
-class SolveFields(RowFields, GivenFields, total=False):
-    """The keywords of `solve_table` and `solve_stream`."""
-
-    stats: bool
-    canonical: bool
-
-
-class SolveFileFields(SolveFields, RunFields, total=False):
-    """The keywords of `solve_file`."""
-
-
-class CountFileFields(SearchFields, RunFields, total=False):
-    """The keywords of `count_file`."""
-
-    files: FileSettings | None
-    column: str | None
-    stats: bool
-
-
-class GenerateFields(WorkerFields, SignFields, total=False):
-    """The keywords of `generate`: workers, `PuzzleSettings`, and grids."""
-
-    wanted: PuzzleSettings | None
-    seed: int | None
-    clues: Range | None
-    rating: Range | None
-    cages: Range | None
-    cage_layout: str | None
-    marks: str | None
-    lines: str | None
-    line_cells: Range | None
-    jigsaw: bool
-    constraints: str | None
-    minimal: bool
-    pattern: str | None
-    symmetry: str
-    weights: bool
-    unlike: Sequence[Any]
-    node_limit: int
-    files: FileSettings | None
-    rules: str | None
-    regions: str | None
-    chunk: int | None
-
-
-class GenerateTableFields(GenerateFields, total=False):
-    """The keywords of `generate_table`."""
-
-    columns: tuple[str, str] | str
-
-
-class GenerateFileFields(GenerateTableFields, total=False):
-    """The keywords of `generate_file`."""
-
-    resume: bool

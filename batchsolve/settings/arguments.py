@@ -1,0 +1,291 @@
+"""Checks of arguments: each returns the value as it is kept, or raises an error that names it.
+
+This module imports nothing heavy, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import logging
+import operator
+import os
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
+from typing import Any
+
+from batchsolve.errors import InputError, argument_errors, is_table, quoted, wrong_kind
+
+MRV, FIRST, SHARP = "mrv", "first", "sharp"
+"""The branching rules; see `checked_branch`."""
+
+UNLIMITED = 2**62
+"""A limit, allowance, budget or depth that no search reaches."""
+
+MOST_SEED = 2**128 - 1
+"""The largest seed of random numbers."""
+
+Box = tuple[int, int] | str
+"""The rows and columns of a box, such as ``(2, 3)`` or ``"2x3"``."""
+
+Range = tuple[float | None, float | None] | float | str
+"""Bounds, such as ``(22, 26)``, ``(4.0, None)``, ``"22..26"`` or ``"4.0.."``; or one number."""
+
+
+def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
+    """Return an argument as an integer of Python.
+
+    Parameters
+    ----------
+    name : str
+        The name of the argument, for messages.
+    value : object
+        An integer of Python or NumPy.
+    least, most : int
+
+    Raises
+    ------
+    InputError
+        If it is not an integer, or out of bounds.
+
+    Examples
+    --------
+    >>> whole_number("jobs", 1.5)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: jobs is a whole number, not 1.5
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or isinstance(value, bool):
+        raise InputError(f"{name} is a whole number, not {quoted(value)}")
+    if not least <= number <= most:
+        if most < UNLIMITED:
+            raise InputError(f"{name} is {least:,} to {most:,}, not {number:,}")
+        bound = f"at most {most}" if number > most else f"{least} or more"
+        raise InputError(f"{name} is {bound}, not {number}")
+    return number
+
+
+def seed_of(name: str, seed: Any) -> int:
+    """Return a seed, checked; for None draw one, and log it.
+
+    Examples
+    --------
+    >>> seed_of("seed", 7), seed_of("seed", None) != seed_of("seed", None)
+    (7, True)
+    """
+    if seed is None:
+        seed = secrets.randbits(64)
+        logging.getLogger("batchsolve").info("drew the seed %d", seed)
+    return whole_number("a seed", seed, most=MOST_SEED)
+
+
+def text_of(what: str, value: Any) -> str:
+    """Return an argument that must be text; raise `InputError` if it is not.
+
+    Examples
+    --------
+    >>> text_of("a family", None)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: a family is text, not None
+    """
+    if not isinstance(value, str):
+        raise InputError(f"{what} is text, {wrong_kind(value)}")
+    return value
+
+
+def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a text that ``+`` joins, each once; they have to be known.
+
+    Examples
+    --------
+    >>> words_of("marks", "dots+XV", ("dots", "xv"))
+    ('dots', 'xv')
+    """
+    words = tuple(dict.fromkeys(word.strip() for word in text.lower().split("+")))
+    for word in words:
+        if word not in known:
+            raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")
+    return words
+
+
+def checked_branch(rule: Any) -> str:
+    """Return a branching rule: ``mrv``, ``first``, ``sharp``, or ``sharp:`` and a pattern of items.
+
+    Raises
+    ------
+    InputError
+        If there is no such rule.
+
+    Examples
+    --------
+    >>> checked_branch("sharp:r1c*")
+    'sharp:r1c*'
+    >>> checked_branch("last")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: unknown branching rule 'last'; choose from mrv, first, sharp, ...
+    """
+    text = text_of("a branching rule", rule)
+    if text in (MRV, FIRST, SHARP) or (text.startswith(f"{SHARP}:") and text != f"{SHARP}:"):
+        return text
+    raise InputError(
+        f"unknown branching rule {rule!r}; choose from {MRV}, {FIRST}, {SHARP}, {SHARP}:ITEMS"
+    )
+
+
+def path_of(what: str, path: Any) -> str:
+    """Return the name of a file or a directory as text.
+
+    Raises
+    ------
+    InputError
+        If it is not a name, or is empty, as from a script with an unset variable, or has a NUL.
+
+    Examples
+    --------
+    >>> path_of("the output", "")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: the output needs a name, not ''
+    """
+    if isinstance(path, str | bytes | os.PathLike) and path and "\0" not in os.fsdecode(path):
+        return os.fsdecode(path)
+    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
+    raise InputError(f"{what} needs a name, {given}")
+
+
+def is_tabular(value: Any) -> bool:
+    """Return True for a table of any library, and for what is meant as one.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> is_tabular(pa.table({"puzzle": ["1.....2..3.....4"]})), is_tabular("puzzles.csv")
+    (True, False)
+    """
+    return is_table(value) or hasattr(value, "__arrow_c_stream__")
+
+
+def each_of(values: Any) -> list[Any]:
+    """Return one name or table as a list, and an iterable of them as a list of each.
+
+    Examples
+    --------
+    >>> each_of("a.csv"), each_of(("a.csv", "b.csv"))
+    (['a.csv'], ['a.csv', 'b.csv'])
+    """
+    is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
+    is_one = is_one or hasattr(values, "read") or is_tabular(values)
+    return [values] if is_one else list(values)
+
+
+def table_or_each(inputs: Any) -> Any:
+    """Return a table as it is, and other inputs as a list, which can be gone through twice."""
+    return inputs if is_tabular(inputs) else each_of(inputs)
+
+
+def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
+    """Check the settings of the notation of grids; return the rows and columns of a box.
+
+    Parameters
+    ----------
+    box : (int, int) or str or None
+    **texts : str or None
+        Other settings, by name.
+
+    Raises
+    ------
+    InputError
+        If a text is not text, or the box is not two integers of at least 1.
+
+    Examples
+    --------
+    >>> checked_box("2x3")
+    (2, 3)
+    """
+    for name, text in texts.items():
+        if text is not None:
+            text_of(name, text)
+    if box is None:
+        return None
+    with argument_errors("box is a pair, such as (2, 3) or 2x3", box):
+        rows, columns = map(integer, box.lower().split("x") if isinstance(box, str) else box)
+    if min(rows, columns) < 1:
+        raise InputError(f"a box has 1 row and column or more, not {box}")
+    return rows, columns
+
+
+def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, most: Any) -> Any:
+    """Return the two bounds of a `Range`.
+
+    Parameters
+    ----------
+    kind : str
+        The meaning of the range, for messages.
+    given : Range
+    number : callable
+        Converts a bound.
+    least, most : int or float
+        The bounds where the range has none.
+
+    Raises
+    ------
+    InputError
+        If it is none, or the lower bound is the larger one.
+
+    Examples
+    --------
+    >>> bounds_of("clues are a range", "22..26", int, 0, 81)
+    (22, 26)
+    """
+    with argument_errors(kind, given):
+        pair = given
+        if isinstance(given, str):
+            first, dots, last = given.partition("..")
+            pair = (first or None, last or None) if dots else (first, first)
+        elif isinstance(given, Real):
+            pair = given, given
+        low, high = pair
+        low = least if low is None else number(low)
+        high = most if high is None else number(high)
+    if not least <= low <= high:
+        raise InputError(f"{kind}, not {quoted(given) if isinstance(given, str) else given}")
+    return low, high
+
+
+def integer(value: Any) -> int:
+    """Return an integer that may be written as text, in the digits 0 to 9.
+
+    Examples
+    --------
+    >>> integer("12"), integer(12)
+    (12, 12)
+    """
+    if not isinstance(value, str):
+        return operator.index(value)
+    if not value.isascii():  # int reads the digits of all scripts
+        raise ValueError(f"{value!r} has digits other than 0 to 9")
+    return int(value)
+
+
+def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the columns of strata, or the values of a stratum."""
+    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+
+
+def number_of(value: Any) -> float:
+    """Return a number, perhaps of a text; whole numbers as an int, with all their digits.
+
+    Examples
+    --------
+    >>> number_of("1152921504606846977"), number_of("1e3")
+    (1152921504606846977, 1000.0)
+    """
+    try:
+        return int(str(value))
+    except ValueError:
+        return float(value)
