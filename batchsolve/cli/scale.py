@@ -101,7 +101,7 @@ def scale(
         directory_for,
         write_experiment,
     )
-    from batchsolve.scaling.measure import read_workloads, run_plan
+    from batchsolve.scaling.measure import check_plan, read_workloads, run_plan
 
     if weak is not None and weak < 1:
         raise InputError(f"--weak is 1 or more, not {weak}")
@@ -115,6 +115,7 @@ def scale(
         for text in several
         for workload in read_workloads(text, weak, by, **how_written(puzzles))
     ]
+    check_plan(workloads, plan)
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
     experiment = begin_experiment(home, about(sys.argv[1:], planned))

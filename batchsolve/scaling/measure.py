@@ -35,7 +35,7 @@ from batchsolve.settings import AUTO, FileSettings, Plan, SearchSettings
 from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
-from batchsolve.workers import Lost, Pool, result_seconds
+from batchsolve.workers import Lost, Pool, get_workers, result_seconds
 from batchsolve.workers.base import LOG
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
@@ -296,6 +296,18 @@ def _median_gap(log: TaskLog) -> float:
     return max(0.0, float(np.median(gaps[same]))) if same.any() else 0.0
 
 
+def check_plan(workloads: list[Workload], plan: Plan) -> None:
+    """Raise `InputError` if a run cannot be made.
+
+    A backend or an engine may be unknown, or an engine may not be able to search a problem.
+    """
+    for workload, engine in product(workloads, plan.engines):
+        with _naming(workload.name):
+            engine_for(engine, workload.problem)
+    for backend, jobs in product(plan.backends, plan.jobs):
+        get_workers(backend, jobs, plan.address)
+
+
 def run_plan(
     workloads: list[Workload], plan: Plan, made: Sequence[MeasuredRun] = ()
 ) -> Iterator[tuple[MeasuredRun, TaskLog]]:
@@ -314,17 +326,12 @@ def run_plan(
     Raises
     ------
     InputError
-        If an engine cannot search a problem, a backend or an engine is unknown, or a run was
-        stopped before it visited a node.
+        If a run cannot be made, or was stopped before it visited a node.
     ScalingError
         If runs of the same work differ in their nodes or their count.
     """
-    combinations = list(
-        product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
-    )
-    for workload, engine, *_ in combinations:
-        with _naming(workload.name):
-            engine_for(engine, workload.problem)
+    check_plan(workloads, plan)
+    combinations = product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
     seen: dict[tuple[str, str, int], MeasuredRun] = {}
     for run in made:
         _check_same_work(run, seen)
