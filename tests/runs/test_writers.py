@@ -143,9 +143,9 @@ def test_a_writer_that_opens_the_lock_of_one_that_has_just_ended_tries_again(mon
     opened, before = [], only_writer("out.txt")
     before.__enter__()
 
-    def late(path, *how, really=os.open):
-        file = really(path, *how)
-        if str(path).endswith("lock"):
+    def late(path, flags, *mode, really=os.open, **where):
+        file = really(path, flags, *mode, **where)
+        if str(path).endswith("lock") and flags & os.O_CREAT:
             opened.append(file)
             if len(opened) == 1:
                 before.__exit__(None, None, None)
