@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import threading
 from contextlib import suppress
 from functools import cache
@@ -261,6 +262,8 @@ def interrupted_at_each_moment(go):
 
     `go` traces a call with it. Return what it returns.
     """
+    if sys.version_info[:2] == (3, 12):
+        pytest.skip("Python 3.12 traces the bytecodes of threads only by chance, or crashes")
     ends = []
 
     def run(interrupted):

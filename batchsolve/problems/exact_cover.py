@@ -365,7 +365,8 @@ class ExactCover:
     @cached_property
     def token(self) -> str:
         """A name for this problem and its copies in other processes; much cheaper than a sum."""
-        return os.urandom(8).hex()
+        # one for all threads, which do not wait for one another here since Python 3.12
+        return self.__dict__.setdefault("token", os.urandom(8).hex())
 
     @cached_property
     def fingerprint(self) -> str:
