@@ -374,9 +374,7 @@ class Corpus(Tables):
             return None
 
     def _named(self, known: Sequence[str]) -> list[str]:
-        plain = [name.lower().strip().replace(" ", "_") for name in self.columns]
-        each = list(zip(self.columns, plain, strict=True))
-        return [column for name in known for column, like in each if like == name]
+        return [column for name in known for column in self.columns if _plain(column) == name]
 
     def _parted(self) -> str:
         """Return the delimiter in words, because it may be the mistake."""
@@ -418,11 +416,11 @@ class Corpus(Tables):
                 f"column {quoted(self.column)} holds no grids: {self._example()}; {why}"
             )
         usual = given.box
-        if boxes is not None:
+        if boxes is not None and given.box is None:
             sizes = (codes // 2).tolist()
             of_size = (box for box, each in zip(boxes, sizes, strict=True) if each in (0, size))
             fitting = (box for box in of_size if box is None or prod(box) == size)
-            usual = _most_common(box or usual for box in fitting) or usual
+            usual = _most_common(fitting)
         main = replace(given, n_digits=size, box=usual)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         form, others = most_frequent_form(codes, size), list[Form]()
@@ -448,6 +446,7 @@ class Corpus(Tables):
             signs=signs,
             is_one=is_one,
             has_boxes=has_boxes,
+            box_is_named=given.box is not None,
             known=known,
         )
 
@@ -522,8 +521,8 @@ class Corpus(Tables):
     def _columns_of_rules(self, named: str | None) -> list[str]:
         """Return the columns of rules that a user names, or all that can be some."""
         if named is None:
-            found = [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
-            return found if CAGES in found else [name for name in found if name != SUMS]
+            self._refuse_likely_rules()
+            return [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
         names = [name.strip() for name in named.split(",") if name.strip() != "none"]
         if wrong := set(names).difference(COLUMNS):
             raise InputError(
@@ -536,6 +535,23 @@ class Corpus(Tables):
             raise InputError(f"the column {SUMS!r} has the sums of cages; name {CAGES!r} with it")
         return names
 
+    def _refuse_likely_rules(self) -> None:
+        """Raise `InputError` if a column seems to hold rules that would not be read."""
+        for name in self.columns:
+            plain = _plain(name)
+            if plain not in (*COLUMNS, BOX) or not self._has_texts(name):
+                continue
+            if name != plain and plain not in self.columns:
+                raise InputError(
+                    f"column {quoted(name)} may hold rules of the rows; rename it {plain!r}, or "
+                    f"name the columns of rules, or none, with `rule_columns`"
+                )
+            if name == SUMS and CAGES not in self.columns:
+                raise InputError(
+                    f"the column {SUMS!r} has the sums of cages, and there is no column {CAGES!r}; "
+                    f"add it, or name the columns of rules, or none, with `rule_columns`"
+                )
+
     def _holds_rules(self, name: str) -> bool:
         return name in self._rule_columns and name not in (self.column, self.solution_column)
 
@@ -544,10 +560,8 @@ class Corpus(Tables):
         is_taken = BOX in (self.column, self.solution_column)
         if BOX not in self.columns or is_taken or not self._has_texts(BOX):
             return None
-        texts = _texts(self._sample, BOX).to_pylist()
-        boxes = [box_of(text or "") for text in texts]
-        n_known = sum(box is not None for box in boxes)
-        return boxes if 2 * n_known >= sum(bool(text) for text in texts) else None
+        boxes = [box_of(text or "") for text in _texts(self._sample, BOX).to_pylist()]
+        return boxes if any(boxes) else None
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""
@@ -566,6 +580,11 @@ class Corpus(Tables):
             return f"it is empty, without a value in the first {counted(len(values), 'row')}"
         text = str(next(value for value in values if value.is_valid).as_py()).strip()
         return f"the first value is {text[:100]!r}, {len(text)} characters"
+
+
+def _plain(name: str) -> str:
+    """Return the name of a column in small letters, without blanks."""
+    return name.lower().strip().replace(" ", "_")
 
 
 def _most_common(values: Iterable[T]) -> T | None:

@@ -207,7 +207,7 @@ class Shape:
             own = {name: column.take(which) for name, column in own.items()}
             solutions = None if solutions is None else solutions.take(which)
         if solutions is not None:
-            _, given, bad = encoded(self.solution_notation, solutions)
+            given, bad = self._given(solutions)
             has_given = bad == FINE
             if not has_given.all():
                 has_given = have_text(solutions)
@@ -217,6 +217,20 @@ class Shape:
         if texts.own:
             parts = self.rules.parts(rows, texts.own, faults)
         return Grids(self, rows, puzzles, given, has_given, parts, own)
+
+    def _given(self, solutions: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
+        """Return given solutions and their faults; some have another form than most."""
+        _, given, bad = encoded(self.solution_notation, solutions)
+        form = Form(self.rules.n_digits, bool(self.solution_notation.symbols))
+        odd = np.flatnonzero(bad == WRONG_LENGTH)
+        lines = in_one_line(solutions.take(pa.array(odd)))
+        has_form = forms(lines) == form.code
+        odd, lines = odd[has_form], lines.filter(pa.array(has_form))
+        notations = Signs().notations_of_each(lines, form)
+        for notation in {each for each in notations if isinstance(each, Notation)}:
+            which = np.flatnonzero([each == notation for each in notations])
+            given[odd[which]], bad[odd[which]] = notation.encode(lines.take(pa.array(which)))
+        return given, bad
 
     def _refuse_arithmetic(
         self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
@@ -377,6 +391,8 @@ class Reader:
         True if all rows have the main shape.
     has_boxes : bool
         True if the column `BOX` gives rows their boxes.
+    box_is_named : bool
+        True if a user names the box of rows that name none.
     known : mapping of Form to (Notation, Notation)
         The notations of puzzles and solutions of other shapes of the first rows; those of other
         rows must be clear from the row itself.
@@ -395,6 +411,7 @@ class Reader:
     signs: Signs = field(default_factory=Signs)
     is_one: bool = True
     has_boxes: bool = False
+    box_is_named: bool = False
     known: Mapping[Form, tuple[Notation, Notation]] = field(default_factory=dict)
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
@@ -496,16 +513,17 @@ class Reader:
         boxes = None
         if texts.boxes is not None:
             boxes = _boxes(texts.boxes, faults)
-            usual = default_box(self.main.rules.n_digits) == self.main.box
-            is_other |= (boxes != (self.main.box or 0)).any(axis=1) & (
-                boxes.any(axis=1) | (not usual)
-            )
+            differ = (boxes != (self.main.box or 0)).any(axis=1)
+            if self.box_is_named or default_box(self.main.rules.n_digits) == self.main.box:
+                differ &= boxes.any(axis=1)
+            is_other |= differ
         if faults:
             is_other[list(faults)] = False
         rows = np.flatnonzero(is_other)
         if boxes is not None and self.is_one:
-            for row in rows[boxes[rows].any(axis=1)].tolist():
-                faults[row] = f"{_of_box(boxes[row])}, but all rows have the same rules"
+            for row in rows[differ[rows]].tolist():
+                box = _of_box(boxes[row]) if boxes[row].any() else f"column {BOX!r}: no box"
+                faults[row] = f"{box}, but all rows have the same rules"
         if self.is_one or not rows.size:
             return []
         lines = texts.puzzles.take(pa.array(rows))

@@ -290,11 +290,20 @@ def test_columns_of_numbers_are_no_rules():
     assert solved(given)[0]["status"] == "multiple"
 
 
-def test_sums_are_rules_beside_cages_only():
-    given = table(sums=["a sum"], solution=["1234341221434321"])
-    assert solved(given)[0]["status"] == "multiple"
-    with pytest.raises(bs.InputError, match="has the sums of cages; name 'cages' with it"):
-        solved(given, rule_columns="sums")
+@pytest.mark.parametrize(
+    ("column", "named", "why"),
+    [
+        ("sums", None, "has the sums of cages, and there is no column 'cages'; add it, or name"),
+        ("sums", "sums", "has the sums of cages; name 'cages' with it"),
+        ("Regions", None, "column 'Regions' may hold rules of the rows; rename it 'regions', or"),
+        (" Box", None, "column ' Box' may hold rules of the rows; rename it 'box', or"),
+    ],
+)
+def test_a_column_that_seems_to_hold_rules_is_not_passed_over(column, named, why):
+    given = table(**{column: ["a word"]}, solution=["1234341221434321"])
+    assert solved(given, rule_columns="none")[0]["status"] == "multiple"
+    with pytest.raises(bs.InputError, match=why):
+        solved(given, rule_columns=named)
 
 
 OTHER = {"marks": ["good", "poor"], "rules": ["x", "x"], "regions": ["Europe", "Asia"]}

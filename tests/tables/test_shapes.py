@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 from conftest import rows_of_csv
@@ -247,6 +248,36 @@ def test_a_column_of_boxes():
     assert "all rows have the same rules" in fixed[2]["message"]
     plain = pa.table({"puzzle": [six, six], "box": ["a red one", "a blue one"]})
     assert "invalid" not in bs.solve_table(plain, engine="dlx")["status"].to_pylist()
+    some = pa.table({"puzzle": [six] * 3, "box": ["2*3", "2*3", "2x3"]})
+    states = bs.solve_table(some, engine="dlx")["status"].to_pylist()
+    assert states == ["invalid", "invalid", "unique"]
+
+
+def test_a_given_solution_may_have_another_form_than_most():
+    """It stands in the form of the column in what `augment` writes."""
+    puzzle, solution = "1.....2..3.....4", "1243342143122134"
+    forms = [solution, solution, " ".join(solution), ",".join(solution), " ".join(solution[::-1])]
+    for texts in (forms, [" ".join(forms[0]), " ".join(forms[0]), *forms]):
+        n = len(texts)
+        table = pa.table({"puzzle": [puzzle] * n, "solution": texts})
+        assert bs.solve_table(table)["agrees"].to_pylist() == [True] * (n - 1) + [False]
+        wrong = bs.audit(table, table).train
+        assert (wrong.disagree, wrong.repeated) == (1, n - 1)
+        images = bs.augment(table.slice(0, n - 1))
+        assert bs.solve_table(images)["agrees"].to_pylist() == [True] * (n - 1)
+
+
+def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
+    puzzle = ".....5..5...6.........4....3........"
+    one = [bs.solve(puzzle, box=box).solution for box in ((2, 3), (3, 2))]
+    table = pa.table({"puzzle": [puzzle] * 4, "box": ["3x2", "3x2", "", "2x3"]})
+    assert bs.solve_table(table)["solution"].to_pylist() == [one[1], one[1], one[0], one[0]]
+    named = bs.solve_table(table, box=(2, 3))
+    assert named["solution"].to_pylist() == [None, None, one[0], one[0]]
+    pacsv.write_csv(table, tmp_path / "in.csv")
+    bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy")
+    kept = [row.any() for row in np.load(tmp_path / "out.npy")]
+    assert kept == [True, True, False, False]  # of one box each
 
 
 def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():
