@@ -332,8 +332,8 @@ def partition(
     Output
     ------
     output : DIR
-        The folder for a file of each part, in the format of the input; it holds no other
-        tables.
+        The folder for a file of each part, in the format of the input, or in CSV; it
+        holds no other tables.
 
     Examples
     --------
