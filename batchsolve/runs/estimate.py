@@ -36,7 +36,8 @@ TOP_NODES = 20_000  # upper bound of the expanded top of the tree
 SEARCHED_NODES = 2_000_000  # by all probes; a second or two
 FIRST_PROBES = 20  # to measure how many nodes a probe visits
 MOST_AT_A_STOP = 100_000
-STOPS_AT_ONCE = 10_000  # between two checks
+STOPS_AT_ONCE = 10_000  # between two checks; fewer where options are many:
+OPTIONS_AT_ONCE = 1_000_000  # at all stops, because what is left at each has as many stacks
 PROBES_AT_ONCE = 1000  # for weighted covers
 FRUITLESS_PROBES = 100_000
 LEAST_PROBES = 50  # the effective sample size that a trusted interval needs
@@ -155,7 +156,7 @@ def estimate(
     with shown(on_progress, PROBE_BAR) as show, quiet:
         most = _nodes_at_a_stop(kernel, problem, sample, speed)
         tell = sums_told(show, probes)
-        below, covers, levels, searched = probe(kernel, problem, sample, rng, most, tell)
+        below, covers, levels, searched, _ = probe(kernel, problem, sample, rng, most, tell)
         below, covers = stands_for * below, stands_for * covers
         intervals = *_interval(nodes + below), *_interval(count + covers)
     if not np.isfinite(intervals).all():
@@ -163,17 +164,28 @@ def estimate(
             f"the tree has more than {sys.float_info.max:.0e} nodes, too many to be estimated; "
             f"the engine memo counts what has many equal subtrees"
         )
+    doubt = _doubt(below, covers)
     if intervals[0] <= speed * SEARCHED_NODES:  # nodes; cheap enough to search completely
-        outcome = kernel.search(problem, Task.of(stacks))
+        visited, found, is_whole = _searched(kernel, problem, stacks, speed)
+        if is_whole:
+            return _exact(nodes + visited, count + found, nodes + visited + searched)
+        doubt = f"the probes missed most of the tree: a search of {visited:,} nodes did not end"
+        searched += visited
+    return Estimate(*intervals, probes, depth + float(levels.mean()), nodes + searched, doubt)
+
+
+def _searched(
+    engine: Engine, problem: ExactCover, stacks: Stacks, speed: float
+) -> tuple[int, int, bool]:
+    """Search a tree that seems to be small; return its nodes and covers, and True at its end."""
+    nodes = count = 0
+    while len(stacks) and nodes < 2 * speed * SEARCHED_NODES:
+        outcome = engine.search(problem, Task.of(stacks, budget=first_budget(problem.n_entries)))
         nodes += int(outcome.nodes.sum())
-        return _exact(nodes, count + sum(outcome.counts.tolist()), nodes + searched)
-    return Estimate(
-        *intervals,
-        probes,
-        depth + float(levels.mean()),
-        nodes + searched,
-        _doubt(below, covers),
-    )
+        count += sum(outcome.counts.tolist())
+        stacks = outcome.frontier
+        check_interrupt()
+    return nodes, count, not len(stacks)
 
 
 def _exact(nodes: float, count: float, searched: int) -> Estimate:
@@ -185,14 +197,15 @@ def _exact(nodes: float, count: float, searched: int) -> Estimate:
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
     """Return how many nodes a probe may visit at a stop to visit its share of the total.
 
-    A few trial probes measure it, with separate random numbers.
+    A few trial probes measure it, with separate random numbers. A stack that is left costs a tenth
+    of a node.
     """
     wanted = speed * SEARCHED_NODES / len(stacks)
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
     most = 1
     while True:
-        visited = probe(engine, problem, some, np.random.default_rng(most), most)[-1]
-        if 2 * visited >= wanted * len(some) or 4 * most > MOST_AT_A_STOP:
+        *_, visited, left = probe(engine, problem, some, np.random.default_rng(most), most)
+        if 2 * (visited + left // 10) >= wanted * len(some) or 4 * most > MOST_AT_A_STOP:
             return most
         most *= 4
 
@@ -238,7 +251,7 @@ def probe(
     rng: np.random.Generator,
     most_nodes: int = 1,
     tell: Callable[[int], None] = lambda ended: None,
-) -> tuple[Floats, Floats, Floats, int]:
+) -> tuple[Floats, Floats, Floats, int, int]:
     """Make a probe below every stack.
 
     Parameters
@@ -260,19 +273,20 @@ def probe(
         Estimates for the tree below each stack.
     levels : ndarray of float64, shape (n,)
         Number of levels below the stack at which a probe ended.
-    searched : int
-        Nodes visited by all probes.
+    searched, left : int
+        Nodes visited by all probes, and stacks left at all stops.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
     at = stacks.with_roots(np.arange(n))
     weight = np.ones(n)
     nodes, solutions, levels = np.zeros(n), np.zeros(n), np.zeros(n)
-    searched = 0
+    searched = left = 0
+    at_once = max(1, min(STOPS_AT_ONCE, OPTIONS_AT_ONCE // max(1, problem.n_options)))
     while len(at):
-        parts, parents, weights = [], [], []
-        for begin in range(0, len(at), STOPS_AT_ONCE):
-            some = at.between(begin, min(begin + STOPS_AT_ONCE, len(at)))
+        parts = []
+        for begin in range(0, len(at), at_once):
+            some = at.between(begin, min(begin + at_once, len(at)))
             here = some.roots
             task = Task.of(some, allowance=most_nodes, fineness=UNLIMITED)
             outcome = engine.search(problem, task)
@@ -280,16 +294,14 @@ def probe(
             solutions[here] += weight[here] * np.asarray(outcome.counts, np.float64)
             levels[here] = np.diff(some.offsets) - begun[here]
             searched += int(outcome.nodes.sum())
-            parts.append(outcome.frontier)
-            parents.append(begin + outcome.parents)
-            weights.append(outcome.weights)
+            left += len(outcome.frontier)
+            goes_on, chances = _draw(outcome.parents, outcome.weights, len(some), rng)
+            parts.append(outcome.frontier.take(goes_on))
+            weight[parts[-1].roots] /= chances
             check_interrupt()
-        # one draw for all probes, so that estimates do not depend on STOPS_AT_ONCE
-        goes_on, chances = _draw(np.concatenate(parents), np.concatenate(weights), len(at), rng)
-        at = Stacks.concatenate(parts).take(goes_on)
-        weight[at.roots] /= chances
+        at = Stacks.concatenate(parts)
         tell(n - len(at))
-    return nodes, solutions, levels, searched
+    return nodes, solutions, levels, searched, left
 
 
 def weighted_covers(

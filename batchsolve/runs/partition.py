@@ -124,8 +124,8 @@ def partition(
         A table as of `solve_table`, or files as of `solve_file`.
     output : str or path, optional
         The folder of a file for each part, such as ``train.csv``, in the format of the input, or
-        in CSV; that of a table is Parquet. It holds no other tables but the input. By default the parts are
-        returned as tables.
+        in CSV; that of a table is Parquet. It holds no other tables but the input. By default the
+        parts are returned as tables.
     parts : dict of str to float, or str
         The share of each part; they add up to 1.
     by : str or sequence of str, optional

@@ -50,10 +50,11 @@ def test_probes_are_unbiased_however_much_they_search(most_nodes):
     truth = bs.count(problem, engine="dlx")
     begin = Stacks.from_lists([[]]).take(np.zeros(20_000 if most_nodes < 10**6 else 3, np.int64))
     rng = np.random.default_rng(5)
-    nodes, covers, _, searched = probe(get_engine("dlx"), problem, begin, rng, most_nodes)
+    nodes, covers, _, searched, left = probe(get_engine("dlx"), problem, begin, rng, most_nodes)
     assert nodes.mean() == pytest.approx(truth.nodes, rel=0.03)
     assert covers.mean() == pytest.approx(truth.count, rel=0.1)
     assert searched >= len(begin)
+    assert (left == 0) == (most_nodes == 10**6)
 
 
 def test_estimates_do_not_depend_on_how_many_probes_search_at_once(monkeypatch):
@@ -86,6 +87,24 @@ def test_doubt_is_said():
     assert "few probes hold most" in few.doubt
     trusted = estimate("queens:14", probes=500)
     assert (trusted.doubt, type(trusted)) == ("", Estimate)
+
+
+def test_a_large_branch_that_all_probes_miss_is_not_searched_to_its_end(monkeypatch):
+    monkeypatch.setattr("batchsolve.runs.estimate.TOP_NODES", 1)
+    monkeypatch.setattr("batchsolve.runs.estimate.SEARCHED_NODES", 10_000)
+    many = list("bcdefgh")
+    options = [["a", "x"]] * 100 + [[*many, "x"]] + [[b, "x"] for b in many for _ in range(100)]
+    colors = [{"x": "light"}] * 99 + [{"x": "heavy"}, {"x": "light"}] + [{"x": "heavy"}] * 700
+    problem = bs.ExactCover.from_options(options, ["a", *many], ["x"], colors=colors)
+    found = estimate(problem, probes=5)
+    assert found.nodes_high < 1000 < found.searched < 100_000
+    assert found.doubt.startswith("the probes missed most of the tree: a search of ")
+
+
+def test_probes_search_less_where_stops_leave_many_stacks():
+    found = estimate(wide(*[600] * 20), probes=1000)
+    assert found.solutions == pytest.approx(600.0**20)
+    assert found.searched < 1000 * 25
 
 
 @pytest.mark.filterwarnings("error")
