@@ -134,7 +134,7 @@ def search_tree(
         begin: Any = reading.stack
         header: dict[str, Any] = {}
         if tree.stacks is not None:
-            begin, header = read_part(tree.stacks, reading.problem)
+            begin, header = read_part(tree.stacks, reading.problem, reading.stack)
             if output:
                 check_list(tree.stacks, header)
         group = tree.group_of(reading)

@@ -184,7 +184,7 @@ def write_parts(
     begin = np.asarray(stack, np.int64).tolist()
     about = f"{problem.fingerprint} {begin} {depth} {n_files} {engine}"
     identity = hashlib.sha256(about.encode()).hexdigest()[:16]
-    header = {"split": identity, "of": n_files, **sums}
+    header = {"split": identity, "of": n_files, "begin": begin, **sums}
     with disk_errors(directory):
         os.makedirs(directory, exist_ok=True)
         if os.listdir(directory):
@@ -203,8 +203,8 @@ def write_parts(
     return {"split": identity, "files": n_files, "stacks": len(stacks), **sums}
 
 
-def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
-    """Read a file of stacks.
+def read_part(path: str, problem: ExactCover, stack: Stack = ()) -> tuple[Stacks, dict[str, Any]]:
+    """Read a file of stacks of the split of a problem that began at a stack.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
     Raises
     ------
     InputError
-        If the file cannot be read, is damaged, or belongs to another problem.
+        If the file cannot be read, is damaged, or belongs to another problem or stack.
     """
     with named_errors(path):
         text = text_of(path)
@@ -224,6 +224,8 @@ def read_part(path: str, problem: ExactCover) -> tuple[Stacks, dict[str, Any]]:
         header = parse(text.partition("\n")[0])
         if "split" not in header:
             raise InputError("these stacks are not of a split; name a file that split has written")
+        if header.get("begin") != np.asarray(stack, np.int64).tolist():
+            raise InputError("these stacks are of other clues; name the problem that was split")
     return stacks, {key: header[key] for key in (*_PLACE, *_SUMS)}
 
 

@@ -110,6 +110,17 @@ def test_stacks_of_no_split_are_refused(tmp_path):
     assert why in refused("count", "queens:6", "--stacks", tmp_path / "stacks.jsonl")
 
 
+def test_stacks_of_other_clues_are_refused(tmp_path):
+    grid, other = "1.....2..3.....4", "................"
+    assert (
+        invoke("split", other, "--depth", "1", "--files", "1", "-o", tmp_path / "p").exit_code == 0
+    )
+    part = tmp_path / "p" / "0000.jsonl"
+    assert invoke("count", other, "--stacks", part).stdout == "288\n"
+    why = "0000.jsonl: these stacks are of other clues; name the problem that was split"
+    assert why in refused("count", grid, "--stacks", part)
+
+
 def test_counts_may_be_long(array):
     parts, (first, second) = array
     _, header = read_part(str(parts[0]), PROBLEM)
