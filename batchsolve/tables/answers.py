@@ -16,6 +16,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, count, zip_longest
@@ -532,17 +533,25 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     --------
     >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', ""])], ",").to_pybytes()
     b'a,"1,2""3"\nb,\n'
+
+    A blank line is no row, so an empty value without others beside it is quoted:
+
+    >>> join_lines([pa.array(["a", ""])], ",").to_pybytes()
+    b'a\n""\n'
     """
-    lines = pa.BufferOutputStream()
-    table = pa.table(columns, list(map(str, range(len(columns)))))
-    how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
-    try:
-        pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
-        return lines.getvalue()
-    except pa.ArrowInvalid:  # a value needs quotation marks
-        *most, last = (_quoted(column, delimiter) for column in columns)
-        ended = pc.binary_join_element_wise(last, "\n", "")
-        return bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
+    has_blank_line = len(columns) == 1 and pc.any(pc.equal(columns[0], "")).as_py()
+    if not has_blank_line:
+        lines = pa.BufferOutputStream()
+        table = pa.table(columns, list(map(str, range(len(columns)))))
+        how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
+        with suppress(pa.ArrowInvalid):  # a value needs quotation marks
+            pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
+            return lines.getvalue()
+    *most, last = (_quoted(column, delimiter) for column in columns)
+    if not most:
+        last = pc.if_else(pc.equal(last, ""), '""', last)
+    ended = pc.binary_join_element_wise(last, "\n", "")
+    return bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
 
 
 def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:

@@ -158,6 +158,12 @@ def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
     assert "clues: 4" in result.output
 
 
+def test_an_empty_puzzle_is_a_row_of_a_table_of_one_column(tmp_path):
+    (tmp_path / "in.csv").write_text(f'puzzle\n""\n{PUZZLE}\n')
+    bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "in.csv").read_bytes()
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv.gz"])
 def test_all_columns_are_kept_in_every_format(tmp_path, suffix):
     given_ = written(tmp_path / "in.csv", [PUZZLE, PUZZLE, SHORT, CLASHING, PUZZLE])

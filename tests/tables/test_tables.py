@@ -495,6 +495,8 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
         head = (delimiter.join("abcde") + "\n").encode()
         assert header_for(path, schema) == head
         assert b"".join(parts) == by_csv_module(without, delimiter)
+        alone = bytes(encoder(table_of(without, schema).select(["a"])))
+        assert alone == by_csv_module([row[:1] for row in without], delimiter)
     encoder = pickle.loads(pickle.dumps(encoder_for("x.jsonl")))
     lines = [json.dumps(dict(zip("abcdef", row, strict=True)), ensure_ascii=False) for row in rows]
     whole = table_of(rows)
