@@ -413,16 +413,18 @@ def _lines(delimiter: str, table: pa.Table) -> pa.Buffer:
 
 def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     """Return a column as text, empty for nulls; lists and the like as JSON."""
-    kind = storage_of(column.type)
+    types, kind = pa.types, storage_of(column.type)
+    if types.is_dictionary(kind):
+        kind = kind.value_type
     if field.metadata == JSON_TEXT:  # with other values; a text is written as it is
         values = ("" if v is None else v for v in column.to_pylist())
         return pa.array((json.loads(v) if v[:1] == '"' else v for v in values), pa.string())
-    if pa.types.is_nested(kind):
+    if types.is_nested(kind) or types.is_interval(kind):
         values = ("" if v is None else _dumped(v, ascii_only=True) for v in column.to_pylist())
         return pa.array(values, pa.string())
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    if kind in (pa.binary(), pa.large_binary()) or types.is_fixed_size_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
-    text = column if kind == pa.string() else column.cast(pa.string())
+    text = column if column.type == pa.string() else column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
     return one_chunk(text)

@@ -519,6 +519,24 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
     assert bytes(encoder_for("x.csv")(table)) == by_csv_module(texts, ",")
 
 
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (pa.array([b"\xff" + b"a" * 15, None], pa.uuid()), "ff616161-6161-6161-6161-616161616161"),
+        (pa.array([b"a" * 16, None], pa.uuid()), "61616161-6161-6161-6161-616161616161"),
+        (pa.array([b"a\xff", None], pa.binary(2)), r"a\xff"),
+        (pa.array([b"a\xff", None]).dictionary_encode(), r"a\xff"),
+        (pa.array(["[1]", None], pa.json_()), "[1]"),
+        (pa.array([(1, 2, 3), None], pa.month_day_nano_interval()), "[1, 2, 3]"),
+        (pa.DictionaryArray.from_arrays(pa.array([0, None]), pa.array([[1]])), "[1]"),
+    ],
+    ids=lambda each: str(each.type) if isinstance(each, pa.Array) else each,
+)
+def test_values_that_arrow_does_not_write_as_text(column, text):
+    table = pa.table({"a": column, "b": [1, 2]})
+    assert bytes(encoder_for("x.csv")(table)) == by_csv_module([(text, 1), (None, 2)], ",")
+
+
 @pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
 def test_numbers_that_json_does_not_have_are_null(missing):
     number = float(missing)
