@@ -537,6 +537,24 @@ def test_values_that_arrow_does_not_write_as_text(column, text):
     assert bytes(encoder_for("x.csv")(table)) == by_csv_module([(text, 1), (None, 2)], ",")
 
 
+def test_json_lines_hold_dates_and_times_of_day_that_python_lacks():
+    times = [5, 10**9, 10**9 + 5000, None]
+    table = pa.table(
+        {"d": pa.array([10**7, 0, -1, None], pa.date32()), "t": pa.array(times, pa.time64("ns"))}
+    )
+    rows = map(json.loads, bytes(encoder_for("x.jsonl")(table)).splitlines())
+    dates = ["29349-01-26", "1970-01-01", "1969-12-31", None]
+    times = ["00:00:00.000000005", "00:00:01", "00:00:01.000005", None]
+    assert [(row["d"], row["t"]) for row in rows] == list(zip(dates, times, strict=True))
+
+
+@pytest.mark.parametrize("path", ["x.jsonl", "x.csv"])
+def test_times_that_python_lacks_are_one_error(path):
+    seconds = pa.array([[0], [10**12]], pa.list_(pa.timestamp("s")))
+    with pytest.raises(InputError, match=r"column 'when' has a time after the year 9999"):
+        encoder_for(path)(pa.table({"when": seconds}))
+
+
 @pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
 def test_numbers_that_json_does_not_have_are_null(missing):
     number = float(missing)
