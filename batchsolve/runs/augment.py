@@ -25,9 +25,9 @@ from batchsolve.settings import FileSettings, ImageSettings
 from batchsolve.settings.arguments import whole_number
 from batchsolve.settings.keywords import AugmentFields, AugmentFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.columns import JSON_TEXT
+from batchsolve.tables.columns import JSON_TEXT, without_views
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.frames import Frame, arrow_table, with_columns_of, without_views
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import Block, TableSource
 from batchsolve.workers.base import LOG

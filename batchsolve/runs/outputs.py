@@ -26,7 +26,14 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError, OutputError, disk_errors
+from batchsolve.errors import (
+    InputError,
+    JournalError,
+    OutputError,
+    disk_errors,
+    quoted,
+    shortened,
+)
 from batchsolve.formats.whole_files import (
     check_directory,
     check_is_no_link,
@@ -536,6 +543,18 @@ def part_name(number: int) -> str:
     'part-000012.parquet'
     """
     return f"part-{number:06d}.parquet"
+
+
+def check_parquet(schema: pa.Schema) -> None:
+    """Raise `InputError` if a column has a type that Parquet does not have, such as a union."""
+    for field in schema:
+        try:
+            _parquet(pa.Table.from_batches([], pa.schema([field])))
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(
+                f"column {quoted(field.name)} has the type {shortened(str(field.type))}, which "
+                f"Parquet cannot hold; write .jsonl or .csv, or leave the column out"
+            ) from error
 
 
 def _parquet(table: pa.Table) -> pa.Buffer:

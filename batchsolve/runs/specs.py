@@ -34,7 +34,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
-from batchsolve.runs.outputs import Behind, Output, Parts, output_at
+from batchsolve.runs.outputs import Behind, Output, Parts, check_parquet, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.search.scheduler import in_turn
@@ -484,6 +484,8 @@ class FileRun:
                 self.spec = replace(self.spec, reader=reader)
             assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)
+            if is_parquet:
+                check_parquet(table.schema)
             with self._opened_journal() if self.output.journal else nullcontext() as self.journal:
                 self._write(table)
             note_columns(self.spec.totals, self.spec.source)

@@ -16,6 +16,7 @@ import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, count, zip_longest
@@ -27,7 +28,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
-from batchsolve.errors import InputError
+from batchsolve.errors import InputError, quoted
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
@@ -412,16 +413,18 @@ def _lines(delimiter: str, table: pa.Table) -> pa.Buffer:
 
 def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     """Return a column as text, empty for nulls; lists and the like as JSON."""
-    kind = storage_of(column.type)
+    types, kind = pa.types, storage_of(column.type)
+    if types.is_dictionary(kind):
+        kind = kind.value_type
     if field.metadata == JSON_TEXT:  # with other values; a text is written as it is
         values = ("" if v is None else v for v in column.to_pylist())
         return pa.array((json.loads(v) if v[:1] == '"' else v for v in values), pa.string())
-    if pa.types.is_nested(kind):
-        values = ("" if v is None else _dumped(v, ascii_only=True) for v in column.to_pylist())
+    if types.is_nested(kind) or types.is_interval(kind):
+        values = ("" if v is None else _dumped(v, ascii_only=True) for v in _values(column, field))
         return pa.array(values, pa.string())
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+    if kind in (pa.binary(), pa.large_binary()) or types.is_fixed_size_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
-    text = column if kind == pa.string() else column.cast(pa.string())
+    text = column if column.type == pa.string() else column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
     return one_chunk(text)
@@ -441,6 +444,9 @@ def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     """Return a column as JSON texts; Arrow writes simple types, Python writes all others."""
+    if pa.types.is_date(column.type) or column.type == pa.time64("ns"):
+        # Python has no years after 9999 and no nanoseconds; zeros are left out as it does
+        column = pc.replace_substring_regex(column.cast(pa.string()), r"(\.000000)?000$", "")
     kind = column.type
     if pa.types.is_null(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return pc.fill_null(column.cast(pa.string()), "null")
@@ -449,11 +455,22 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     plain = pa.types.is_string(kind) and field.metadata != JSON_TEXT
     if plain and not pc.any(pc.match_substring_regex(column, _ESCAPED)).as_py():
         return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
-    values = column.to_pylist()
+    values = _values(column, field)
     if field.metadata == JSON_TEXT:
         values = [None if value is None else json.loads(value) for value in values]
     texts = (_dumped(value, ascii_only=False) for value in values)
     return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _values(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
+    """Return a column as values of Python; raise `InputError` for times that Python lacks."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError) as error:
+        raise InputError(
+            f"column {quoted(field.name)} has a time after the year 9999, or with nanoseconds, "
+            f"which this format cannot hold; write .parquet, or leave the column out"
+        ) from error
 
 
 def _dumped(value: object, ascii_only: bool) -> str:
@@ -532,17 +549,25 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     --------
     >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', ""])], ",").to_pybytes()
     b'a,"1,2""3"\nb,\n'
+
+    A blank line is no row, so an empty value without others beside it is quoted:
+
+    >>> join_lines([pa.array(["a", ""])], ",").to_pybytes()
+    b'a\n""\n'
     """
-    lines = pa.BufferOutputStream()
-    table = pa.table(columns, list(map(str, range(len(columns)))))
-    how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
-    try:
-        pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
-        return lines.getvalue()
-    except pa.ArrowInvalid:  # a value needs quotation marks
-        *most, last = (_quoted(column, delimiter) for column in columns)
-        ended = pc.binary_join_element_wise(last, "\n", "")
-        return bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
+    has_blank_line = len(columns) == 1 and pc.any(pc.equal(columns[0], "")).as_py()
+    if not has_blank_line:
+        lines = pa.BufferOutputStream()
+        table = pa.table(columns, list(map(str, range(len(columns)))))
+        how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
+        with suppress(pa.ArrowInvalid):  # a value needs quotation marks
+            pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
+            return lines.getvalue()
+    *most, last = (_quoted(column, delimiter) for column in columns)
+    if not most:
+        last = pc.if_else(pc.equal(last, ""), '""', last)
+    ended = pc.binary_join_element_wise(last, "\n", "")
+    return bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
 
 
 def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:

@@ -301,6 +301,43 @@ def nested(kind: pa.DataType) -> tuple[list[int | None], pa.DataType]:
     return sizes, leaf
 
 
+def without_views(table: pa.Table) -> pa.Table:
+    """Return a table without views of texts or bytes, from which Arrow cannot take rows.
+
+    Examples
+    --------
+    >>> table = pa.table({"id": pa.array([["a"]], pa.list_(pa.string_view()))})
+    >>> without_views(table)["id"].type
+    ListType(list<item: string>)
+    """
+    for k, field in enumerate(table.schema):
+        if (kind := _no_view(field.type)) != field.type:
+            table = table.set_column(k, field.with_type(kind), table[k].cast(kind))
+    return table
+
+
+def _no_view(kind: pa.DataType) -> pa.DataType:
+    types, inner = pa.types, [kind.field(k) for k in range(kind.num_fields)]
+    fields = [field.with_type(_no_view(field.type)) for field in inner]
+    if types.is_string_view(kind):
+        return pa.string()
+    if types.is_binary_view(kind):
+        return pa.binary()
+    if types.is_list(kind):
+        return pa.list_(*fields)
+    if types.is_large_list(kind):
+        return pa.large_list(*fields)
+    if types.is_fixed_size_list(kind):
+        return pa.list_(*fields, kind.list_size)
+    if types.is_map(kind):
+        return pa.map_(_no_view(kind.key_type), _no_view(kind.item_type), kind.keys_sorted)
+    if types.is_struct(kind):
+        return pa.struct(fields)
+    if types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _no_view(kind.value_type), kind.ordered)
+    return kind
+
+
 def arrow_stream(table: pa.Table, compression: str | None = None) -> pa.Buffer:
     """Return a table as a stream of Arrow."""
     sink = pa.BufferOutputStream()

@@ -63,8 +63,9 @@ from batchsolve.tables.columns import (
     never_closed,
     record_end,
     text_layout,
+    without_views,
 )
-from batchsolve.tables.frames import arrow_table, without_views
+from batchsolve.tables.frames import arrow_table
 from batchsolve.tables.places import (
     check_announced,
     facts_of,
@@ -137,7 +138,7 @@ def _arrow_table(data: bytes) -> pa.Table:
     """Read a file or a stream of Arrow, as of Feather and of datasets that are saved to disk."""
     with prefixed("cannot be read as Arrow", InputError, Exception):
         open_it = pa.ipc.open_file if data.startswith(_ARROW_FILE) else pa.ipc.open_stream
-        return open_it(pa.BufferReader(data)).read_all()
+        return without_views(open_it(pa.BufferReader(data)).read_all())
 
 
 def _numpy_table(data: bytes) -> pa.Table:
@@ -506,7 +507,7 @@ def source_of(path: str, data: bytes) -> Source:
     Lines may end in a carriage return alone.
     """
     if data.startswith(b"PAR1"):
-        return TableSource(pq.read_table(pa.BufferReader(data)), path)
+        return TableSource(without_views(pq.read_table(pa.BufferReader(data))), path)
     text = data.removeprefix(BOM)
     if b"\n" not in text:
         text = text.replace(b"\r", b"\n")

@@ -186,33 +186,6 @@ def _for_arrow(frame: Any) -> Any:
     return frame
 
 
-def without_views(table: pa.Table) -> pa.Table:
-    """Return a table without views of texts, from which Arrow cannot take rows.
-
-    Examples
-    --------
-    >>> table = pa.table({"id": pa.array(["a"], pa.string_view())})
-    >>> without_views(table)["id"].type
-    DataType(string)
-    """
-    return table.cast(pa.schema([field.with_type(_no_view(field.type)) for field in table.schema]))
-
-
-def _no_view(kind: pa.DataType) -> pa.DataType:
-    types = pa.types
-    if types.is_string_view(kind):
-        return pa.string()
-    if types.is_binary_view(kind):
-        return pa.binary()
-    if types.is_large_list(kind):
-        return pa.large_list(_no_view(kind.value_type))
-    if types.is_struct(kind):
-        return pa.struct([field.with_type(_no_view(field.type)) for field in kind])
-    if types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _no_view(kind.value_type), kind.ordered)
-    return kind
-
-
 def are_cells(schema: pa.Schema) -> bool:
     """Return True if columns of integers may be the cells of a grid: 16, 36, 64, 81, ….
 

@@ -29,6 +29,7 @@ from batchsolve.tables.columns import (
     never_closed,
     record_end,
     start_of,
+    without_views,
 )
 from batchsolve.tables.places import Facts, exists, facts_of, is_address, name_of, open_to_read
 
@@ -127,7 +128,8 @@ class Span:
             if self.of_row_groups:
                 groups = list(range(self.begin, self.end))
                 with pq.ParquetFile(file) as parquet:
-                    return parquet.read_row_groups(groups, use_threads=False).combine_chunks()
+                    rows = parquet.read_row_groups(groups, use_threads=False)
+                    return without_views(rows.combine_chunks())
             return _between(file, self.begin, self.end)
 
 
@@ -523,7 +525,8 @@ class ParquetSource:
     def of(cls, path: str) -> ParquetSource:
         """Read the schema of a file."""
         with open_to_read(path) as opened, pq.ParquetFile(opened) as file:
-            return cls(path, Layout(file.schema_arrow, checked_table), file.metadata.num_rows)
+            schema = without_views(pa.Table.from_batches([], file.schema_arrow)).schema
+            return cls(path, Layout(schema, checked_table), file.metadata.num_rows)
 
     def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
         """See `TextSource.cut`."""
@@ -542,7 +545,7 @@ class ParquetSource:
                     yield plain.take(first, last + 1, of_row_groups=True), end
                     continue
                 for batch in file.iter_batches(most, list(range(first, last + 1))):
-                    table = pa.Table.from_batches([batch])
+                    table = without_views(pa.Table.from_batches([batch]))
                     stop = begin + len(table)
                     if begin < offset < stop:
                         table = table.slice(offset - begin)

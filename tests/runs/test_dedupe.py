@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from conftest import (
@@ -156,6 +157,40 @@ def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
     assert [row["first"] for row in rows_of_csv("out.csv")] == ["", "", "a.csv#2", "", "a.csv#2"]
     result = invoke("show", "a.csv#2")
     assert "clues: 4" in result.output
+
+
+TEXT, RAW = pa.string_view(), pa.binary_view()  # as polars writes them
+VIEWS = {
+    "text": pa.array(["a", None], TEXT),
+    "bytes": pa.array([b"a", None], RAW),
+    "lists": pa.array([["a", None], None], pa.list_(TEXT)),
+    "large": pa.array([[b"a"], None], pa.large_list(RAW)),
+    "fixed": pa.array([["a"], None], pa.list_(TEXT, 1)),
+    "maps": pa.array([[("a", "b")], None], pa.map_(TEXT, TEXT)),
+    "records": pa.array([{"a": ["b"]}, None], pa.struct({"a": pa.list_(TEXT)})),
+    "categories": pa.DictionaryArray.from_arrays(pa.array([0, None]), pa.array(["a"], TEXT)),
+}
+
+
+@pytest.mark.parametrize("kind", VIEWS)
+@pytest.mark.parametrize("suffix", [".arrow", ".parquet"])
+def test_rows_with_views_can_be_taken_and_solved(kind, suffix, tmp_path):
+    if (kind, suffix) == ("categories", ".parquet"):
+        pytest.skip("Arrow cannot write them as Parquet")
+    path, notes = tmp_path / f"in{suffix}", VIEWS[kind]
+    table = pa.table({"puzzle": pa.array([PUZZLE, PUZZLE], TEXT), "note": notes})
+    (feather.write_feather if suffix == ".arrow" else pq.write_table)(table, path)
+    wanted = [{"puzzle": PUZZLE, "note": notes[0].as_py()}]
+    assert bs.dedupe(table).to_pylist() == wanted
+    bs.dedupe(path, tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").to_pylist() == wanted
+    assert bs.solve_file(path, tmp_path / "out.jsonl").unique == 2
+
+
+def test_an_empty_puzzle_is_a_row_of_a_table_of_one_column(tmp_path):
+    (tmp_path / "in.csv").write_text(f'puzzle\n""\n{PUZZLE}\n')
+    bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "in.csv").read_bytes()
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".csv.gz"])

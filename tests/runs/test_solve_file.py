@@ -14,6 +14,7 @@ from unittest.mock import Mock
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from conftest import PUZZLE, SOLUTION, SOLVED, interrupted_at_each_moment, rows_of_csv
@@ -177,6 +178,26 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
     with pytest.raises(bs.InputError, match=r"\.npy holds nothing but solved grids"):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
+
+
+@pytest.mark.parametrize("target", ["out.parquet", "parts/"])
+@pytest.mark.parametrize(
+    "note",
+    [
+        pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([5])]),
+        pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array(["x"])),
+        pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+        pa.array([{}], pa.struct([])),
+    ],
+    ids=lambda note: str(note.type),
+)
+def test_columns_that_parquet_cannot_hold_are_refused_first(note, target, tmp_path):
+    feather.write_feather(pa.table({"puzzle": [PUZZLE], "note": note}), tmp_path / "in.arrow")
+    done = invoke("solve", tmp_path / "in.arrow", "-o", f"{tmp_path}/{target}")
+    refused = f"column 'note' has the type {note.type}, which Parquet cannot hold; write .jsonl"
+    assert (done.exit_code, done.stderr[:12], refused in done.stderr) == (2, "batchsolve: ", True)
+    assert (os.listdir(tmp_path), "resume" in done.stderr) == (["in.arrow"], False)
+    bs.solve_file(tmp_path / "in.arrow", tmp_path / "out.jsonl")
 
 
 def test_names_do_not_stutter_however_often_a_table_is_solved(tmp_path):

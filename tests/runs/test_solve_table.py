@@ -9,7 +9,7 @@ import pytest
 from conftest import DATASETS, PUZZLE, SOLUTION, rows_of_csv, typed_rows, write_table
 
 import batchsolve as bs
-from batchsolve.tables.columns import is_list, is_text, storage_of
+from batchsolve.tables.columns import is_list, is_text, storage_of, without_views
 
 
 def rows_of(name, n=60):
@@ -143,8 +143,10 @@ def test_solutions_of_lists_are_lists_of_the_same_type(kind, form, tmp_path):
     if form == ".parquet":
         solved = pq.read_table(tmp_path / "out.parquet")
     assert solved["solution"].to_pylist() == wanted
+    # files are read without views, from which Arrow cannot take rows
+    wanted_kind = kind if form == "table" else without_views(table).schema.field("puzzle").type
     for name in ("puzzle", "solution", "canonical"):
-        assert solved.schema.field(name).type == kind
+        assert solved.schema.field(name).type == wanted_kind
 
 
 SQUARE = [[1, 0, 0, 0], [0, 0, 2, 0], [0, 3, 0, 0], [0, 0, 0, 4]]

@@ -495,6 +495,8 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
         head = (delimiter.join("abcde") + "\n").encode()
         assert header_for(path, schema) == head
         assert b"".join(parts) == by_csv_module(without, delimiter)
+        alone = bytes(encoder(table_of(without, schema).select(["a"])))
+        assert alone == by_csv_module([row[:1] for row in without], delimiter)
     encoder = pickle.loads(pickle.dumps(encoder_for("x.jsonl")))
     lines = [json.dumps(dict(zip("abcdef", row, strict=True)), ensure_ascii=False) for row in rows]
     whole = table_of(rows)
@@ -515,6 +517,42 @@ def test_lists_of_texts_are_written_as_json(lists, begin):
     assert bytes(encoder_for("x.jsonl")(table)) == "".join(lines).encode()
     texts = [("" if names is None else json.dumps(names), k) for k, names in rows]
     assert bytes(encoder_for("x.csv")(table)) == by_csv_module(texts, ",")
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [
+        (pa.array([b"\xff" + b"a" * 15, None], pa.uuid()), "ff616161-6161-6161-6161-616161616161"),
+        (pa.array([b"a" * 16, None], pa.uuid()), "61616161-6161-6161-6161-616161616161"),
+        (pa.array([b"a\xff", None], pa.binary(2)), r"a\xff"),
+        (pa.array([b"a\xff", None]).dictionary_encode(), r"a\xff"),
+        (pa.array(["[1]", None], pa.json_()), "[1]"),
+        (pa.array([(1, 2, 3), None], pa.month_day_nano_interval()), "[1, 2, 3]"),
+        (pa.DictionaryArray.from_arrays(pa.array([0, None]), pa.array([[1]])), "[1]"),
+    ],
+    ids=lambda each: str(each.type) if isinstance(each, pa.Array) else each,
+)
+def test_values_that_arrow_does_not_write_as_text(column, text):
+    table = pa.table({"a": column, "b": [1, 2]})
+    assert bytes(encoder_for("x.csv")(table)) == by_csv_module([(text, 1), (None, 2)], ",")
+
+
+def test_json_lines_hold_dates_and_times_of_day_that_python_lacks():
+    times = [5, 10**9, 10**9 + 5000, None]
+    table = pa.table(
+        {"d": pa.array([10**7, 0, -1, None], pa.date32()), "t": pa.array(times, pa.time64("ns"))}
+    )
+    rows = map(json.loads, bytes(encoder_for("x.jsonl")(table)).splitlines())
+    dates = ["29349-01-26", "1970-01-01", "1969-12-31", None]
+    times = ["00:00:00.000000005", "00:00:01", "00:00:01.000005", None]
+    assert [(row["d"], row["t"]) for row in rows] == list(zip(dates, times, strict=True))
+
+
+@pytest.mark.parametrize("path", ["x.jsonl", "x.csv"])
+def test_times_that_python_lacks_are_one_error(path):
+    seconds = pa.array([[0], [10**12]], pa.list_(pa.timestamp("s")))
+    with pytest.raises(InputError, match=r"column 'when' has a time after the year 9999"):
+        encoder_for(path)(pa.table({"when": seconds}))
 
 
 @pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
