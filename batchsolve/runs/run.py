@@ -18,6 +18,7 @@ from typing import Any, Unpack
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.engines import engine_for
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_writer
@@ -31,7 +32,7 @@ from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import Totals, TreeSearch
+from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.settings.arguments import path_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
@@ -72,6 +73,8 @@ class Run:
 
     Raises
     ------
+    InputError
+        If the engine does not take the problem, its costs, or what is wanted.
     OutputError
         If the directory is not empty and `resume` is not set, or another run writes to it.
     JournalError
@@ -138,6 +141,8 @@ class Run:
                 raise InputError("the cheapest covers cannot be asked for up to symmetry")
         if self._group is not None:
             settings["symmetries"] = self._group.fingerprint
+        kernel = engine_for(engine, problem, has_costs=self._best is not None)
+        check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
         path = os.path.join(self._directory, JOURNAL)
         self._make_directory(path, resume)

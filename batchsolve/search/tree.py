@@ -171,6 +171,15 @@ class Totals:
     seconds: float = 0.0
 
 
+def check_can_count(engine: Engine, everything: bool) -> None:
+    """Raise `InputError` if an engine only counts everything, and something else is wanted."""
+    if engine.capabilities.counts_only and not everything:
+        raise InputError(
+            f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
+            f"limit on their number, or their number up to symmetry, name another engine"
+        )
+
+
 class TreeSearch:
     """A search of one tree: all its covers, or as many as the limits allow.
 
@@ -224,12 +233,7 @@ class TreeSearch:
         engine = engine or engine_for(settings.engine, problem)
         if symmetries is not None and not collect:  # workers check covers and then drop them
             collect, render = True, _forget
-        if engine.capabilities.counts_only and (collect or settings.limit is not None):
-            raise InputError(
-                f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
-                f"limit on their number, or their number up to symmetry, name another "
-                f"engine"
-            )
+        check_can_count(engine, everything=not collect and settings.limit is None)
         self._problem, self._settings, self._start, self._pool = problem, settings, start, pool
         engine = engine.for_run(shared=pool.workers.share_memory)
         self._work = TreeWork(engine, problem, render, symmetries)  # one object, sent once
