@@ -22,6 +22,7 @@ from bisect import bisect
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice, pairwise
 from math import ceil
 from random import Random
@@ -572,13 +573,15 @@ def forecast(
     Returns
     -------
     list of Forecast, list of str
-        One forecast for every engine and backend; and the reasons for those that cannot be made.
+        One forecast for every engine and backend; and the reasons for those that cannot be made,
+        or not be trusted.
     """
+    budget = experiment.about.get("plan", {}).get("budget")
     groups: dict[tuple[str, str], list[MeasuredRun]] = {}
     for run in experiment.runs:
         if run.problem == workload.name and run.kind == "strong":
             groups.setdefault((run.engine, run.backend), []).append(run)
-    found, left_out = [], []
+    found, why = [], list[str]()
     for (engine, backend), runs in groups.items():
         name = f"{workload.name}, {engine}, {backend}"
         try:
@@ -587,10 +590,13 @@ def forecast(
                     f"the nodes of the engine {engine!r} depend on the cuts of the search, so it "
                     f"cannot be simulated"
                 )
-            found.append(_forecast(name, workload, runs, workers, latency))
+            made, doubt = _forecast(name, workload, runs, workers, latency, budget)
+            found.append(made)
+            if doubt:
+                why.append(f"{name}: do not trust the forecast, nor its number of nodes: {doubt}")
         except BatchsolveError as error:  # the other forecasts go on
-            left_out.append(f"{name}: no forecast: {error}")
-    return found, left_out
+            why.append(f"{name}: no forecast: {error}")
+    return found, why
 
 
 def _forecast(
@@ -599,25 +605,30 @@ def _forecast(
     runs: list[MeasuredRun],
     workers: Sequence[int],
     latency: float,
-) -> Forecast:
-    """Simulate the runs of one engine on one backend, and the search on more workers."""
+    budget: int | None,
+) -> tuple[Forecast, str]:
+    """Simulate the runs of one engine on one backend, and the search on more workers.
+
+    Return the reason to doubt the size of the tree, too; it is empty if there is none.
+    """
     problem, stack = workload.problem, workload.stacks[0]
     engine = engine_for(runs[0].engine, problem)
     counted = [run.nodes for run in runs if run.complete]
     if counted:
-        nodes = float(counted[0])
+        nodes, doubt = float(counted[0]), ""
     else:
         guess = estimate(problem, stack, probes=TREE_PROBES, engine=engine.name)
-        nodes = max(guess.nodes, float(max(run.nodes for run in runs)))
+        nodes, doubt = max(guess.nodes, float(max(run.nodes for run in runs))), guess.doubt
     shape = sample_shape(problem, stack, engine, nodes)
     costs = measured_costs(runs)
 
+    @cache
     def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:
         return simulate(nodes, jobs, costs, shape, **rules)
 
     points = []
     for run in runs:
-        again = simulated(run.jobs, costs, split_depth=run.split_depth)
+        again = simulated(run.jobs, costs, split_depth=run.split_depth, budget=budget)
         whole = run.wall * nodes / run.nodes
         points.append(point_of("check", f"depth {run.depth}", again, whole))
     away = replace(costs, overhead=costs.overhead + latency)
@@ -625,7 +636,7 @@ def _forecast(
     points += [point_of("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]
     for p in workers:
         points += _variants(p, away, simulated)
-    return Forecast(name, nodes, bool(counted), costs, points)
+    return Forecast(name, nodes, bool(counted), costs, points), doubt
 
 
 def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:

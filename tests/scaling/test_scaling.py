@@ -304,6 +304,16 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
         assert depths["auto"] == walls["automatic settings"]
 
 
+def test_checks_of_a_forecast_have_the_budget_of_the_runs(experiment):
+    tasks = []
+    for budget in (None, 20):
+        planned = dataclasses.replace(experiment, about={"plan": {"budget": budget}})
+        (found,), _ = forecast(read_workloads("queens:8")[0], planned, [4])
+        tasks.append([[p["tasks"] for p in found.of(part)] for part in ("check", "curve")])
+    (few, curve), (many, same) = tasks
+    assert (sum(many) > 2 * sum(few), same) == (True, curve)
+
+
 def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     monkeypatch.setattr("batchsolve.scaling.simulation.ENOUGH", 50)
     workload = read_workloads("queens:13")[0]
@@ -312,9 +322,13 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     runs, logs = map(list, zip(*run_plan([workload], plan), strict=True))
     measured = Experiment(runs, logs, {})
     assert not measured.runs[0].complete
-    (found,), _ = forecast(workload, measured, [8])
-    assert not found.nodes_known
+    (found,), why = forecast(workload, measured, [8])
+    assert (found.nodes_known, why) == (False, [])
     assert found.nodes == pytest.approx(bs.count(workload.problem).nodes, rel=0.3)
+    monkeypatch.setattr("batchsolve.runs.estimate.SEARCHED_NODES", 1000)
+    monkeypatch.setattr("batchsolve.runs.estimate.LEAST_PROBES", 10**6)
+    _, (why,) = forecast(workload, measured, [8])
+    assert "do not trust the forecast, nor its number of nodes: few probes hold most" in why
 
 
 def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, monkeypatch):
