@@ -285,6 +285,15 @@ def test_columns_of_lists_and_objects():
     agree(solved(given, limit=300)[0], all_of(rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))))
 
 
+@pytest.mark.parametrize("form", [lambda sums: sums, json.dumps])
+def test_a_null_among_sums_is_no_sum(form):
+    """Objects of Arrow have null where they lack a field."""
+    sums = [form({"A": 3, "B": None})] * 2
+    first, second = solved(table(cages=["AA..BB..........", "AA" + "." * 14], sums=sums))
+    assert first["message"] == "column 'cages': cage 'B' has no sum; write B=10, or B=?"
+    assert second["status"] == "multiple"
+
+
 def test_columns_of_numbers_are_no_rules():
     given = table(marks=[3], pairs=[0.5], solution=["1234341221434321"])
     assert solved(given)[0]["status"] == "multiple"
