@@ -438,13 +438,13 @@ def _found_values(problem: ExactCover, path: str) -> Generator[object, None, Non
     [column] = (GRIDS if isinstance(problem, GridProblem) else LISTS).names
     tables = _tables_of_run if os.path.isdir(path) else _tables_of_file
     for table in tables(problem, path):
-        if table.column_names != [column]:
+        if table.column_names not in ([column], ["cost", column]):
             raise InputError(
                 f"{name_of(path)}: solutions of {problem!r} are one column called {column!r}, as "
                 f"export and enumerate -o - write them, not {listed(table.column_names)}"
             )
         for batch in table.to_batches(max_chunksize=1024):
-            yield from batch.column(0).to_pylist()
+            yield from batch.column(column).to_pylist()
 
 
 def _tables_of_run(problem: ExactCover, directory: str) -> Iterator[pa.Table]:

@@ -120,7 +120,8 @@ def read_workloads(
     parts = corpus.stacks(by)
     if not parts:
         raise InputError(f"{text}: no row can be searched")
-    names = {value: text if by is None else f"{text}, {by} {value or 'missing'}" for value in parts}
+    ends = {value: f", {by} {value}" if value else f", no {by}" for value in parts}
+    names = {value: text if by is None else text + end for value, end in ends.items()}
     return [Workload(names[v], corpus.problem, some, per_worker) for v, some in parts.items()]
 
 

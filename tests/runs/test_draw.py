@@ -90,6 +90,17 @@ def test_covers_are_read_back_in_every_form(enumerated):
     assert lists(found_covers(reading, str(places[0]), 1)) == every[0][:1]
 
 
+def test_the_cheapest_covers_are_read_back_beside_their_costs(tmp_path):
+    (tmp_path / "in.dlx").write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
+    reading, home = bs.read_problem(str(tmp_path / "in.dlx")), tmp_path / "run"
+    with bs.Run(home, reading, cheapest=2) as kept:
+        kept.search(jobs=1)
+    for place in (home, *(tmp_path / f"out{end}" for end in (".csv", ".jsonl", ".parquet"))):
+        if place != home:
+            export_run(str(home), str(place))
+        assert lists(found_covers(reading, str(place), 9)) == [[1, 2, 3], [0, 3]]
+
+
 TWINS = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
 NOT_FOUND = [  # the name and the text of a file, the problem, and what is said
     ("short.jsonl", '{"options": ["1@1,3"]}', "not a cover: item 2 is in none of the options"),

@@ -186,7 +186,7 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
     path = tmp_path / "in.csv"
     path.write_text("\n".join(["puzzle,rating", *rows, ""]))
     one, other = read_workloads(str(path), 2, "rating")
-    assert (one.name, other.name) == (f"{path}, rating 1.2", f"{path}, rating missing")
+    assert (one.name, other.name) == (f"{path}, rating 1.2", f"{path}, no rating")
     assert [one.stacks.roots.tolist(), other.stacks.roots.tolist()] == [[0, 2], [1]]
     with pytest.raises(bs.InputError, match="unknown column 'level'; choose from"):
         read_workloads(str(path), 2, "level")
