@@ -169,6 +169,7 @@ WRONG = {
     "the input needs a name, not 5": lambda: bs.solve_file(5, "out.csv"),
     "the output needs a name, not None": lambda: bs.solve_file("in.csv", None),
     "the output needs a name, not ''": lambda: bs.dedupe("in.csv", ""),
+    "a run keeps all covers or the cheapest": lambda: bs.Run("x", PRICED, collect=True, cheapest=1),
     "the directory of a run needs a name, not ''": lambda: bs.Run("", "queens:6"),
     "the output needs a name, not 'a.x00b.csv'": lambda: bs.solve_file("in.csv", "a\0b.csv"),
     "the input needs a name, not 'a.x00b.csv'": lambda: bs.partition("a\0b.csv", "parts"),

@@ -291,7 +291,7 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
             raise BadParameter("--memo-size needs --memo")
         return engine
     if engine.partition(":")[0] not in (AUTO, "memo"):
-        raise BadParameter(f"--memo chooses the engine; leave out --engine {engine}")
+        raise BadParameter(f"--memo chooses the engine; leave out --engine, --branch: {engine}")
     return "memo" if size is None else f"memo:{size}"
 
 

@@ -117,6 +117,8 @@ class Run:
             notation = notation or reading.notation or usual_notation(problem.n_digits)
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
+        if collect and cheapest is not None:
+            raise InputError("a run keeps all covers or the cheapest; leave out `collect`")
         self._directory = path_of("the directory of a run", directory)
         if self._directory == "-":
             raise InputError("-: what a run keeps are files on disk; name a folder for them")

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.engines import Task, check_support, get_engine
+from batchsolve.engines import Task, engine_for
 from batchsolve.errors import (
     InputError,
     InWords,
@@ -112,8 +112,7 @@ def _expanded(
     """Return the parts of a split, the covers above or at its depth to be kept, and the sums."""
     depth = whole_number("a split depth", depth)
     problem, begin = problem_and_stack(problem, stack)
-    kernel = get_engine(engine)
-    check_support(kernel, problem)
+    kernel = engine_for(engine, problem)
     count, nodes, covers = 0, 0, [Stacks.empty()]
     for _ in range(max(depth, 1)):
         parts = []
@@ -175,7 +174,7 @@ def write_parts(
         files = whole_number("the number of files", files, 1, MOST_PARTS)
     # a search of a cover finds it, unless an item with bounds may be in further options; it is one
     # node, so the sums of the split stay the same, and each solution is in the list of some part
-    is_kept = problem.bounds is None and not get_engine(engine).capabilities.counts_only
+    is_kept = problem.bounds is None and not engine_for(engine, problem).capabilities.counts_only
     keep = UNLIMITED if is_kept else 0
     stacks, covers, count, nodes = _expanded(problem, stack, depth, engine, keep)
     stacks = Stacks.concatenate([stacks, covers])

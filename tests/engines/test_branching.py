@@ -101,6 +101,7 @@ def test_settings_name_the_engine():
     result = bs.count("queens:8", branch="sharp:r*", jobs=1)
     assert (result.count, result.engine) == (92, "dlx:sharp:r*")
     assert len(bs.split("queens:6", depth=1, engine="dlx:first").stacks) == 6
+    assert len(bs.split("queens:6", depth=1, engine="auto").stacks) == 6
 
 
 def test_a_run_keeps_its_rule(tmp_path):

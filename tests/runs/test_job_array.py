@@ -170,7 +170,7 @@ def test_a_split_is_made_in_steps_between_which_ctrl_c_is_heard(monkeypatch):
         return engine.search(problem, task)
 
     noted = SimpleNamespace(search=search, name="dlx", capabilities=engine.capabilities)
-    monkeypatch.setattr(splitting, "get_engine", lambda name: noted)
+    monkeypatch.setattr(splitting, "engine_for", lambda name, problem: noted)
     monkeypatch.setattr(splitting, "BLOCK", 3)
     parts = splitting.split("queens:6", depth=4)
     lists = [stack.tolist() for stack in parts.stacks]

@@ -17,7 +17,8 @@ REFUSED = [
     ("count queens:6 queens:5 -o x.npy", ".npy holds nothing but solved grids"),
     # tables of counted subtrees
     ("count queens:6 --memo-size 8", "--memo-size needs --memo"),
-    ("count queens:6 --memo --engine sat", "--memo chooses the engine; leave out --engine sat"),
+    ("count queens:6 --memo --engine sat", "chooses the engine; leave out --engine, --branch: sat"),
+    ("count queens:6 --memo --branch first", "leave out --engine, --branch: dlx:first"),
     ("count queens:6 --memo --memo-size 0", "the size of a table is 1 to 1,073,741,824 megabytes"),
     ("count queens:6 --memo --limit 3", "only counts, and counts everything"),
     # graphs, and sums over them
