@@ -124,7 +124,7 @@ def in_one_line(text: str) -> str:
             return ("," if "," in text else " ").join(words)  # a list holds numbers
         return joined([words], True)
     try:
-        rows = rows_of(plain)
+        rows = rows_of(plain if is_line else text)  # tabs around several lines may be blank cells
     except NoGridError:
         return text
     if groups := candidates_of(rows):

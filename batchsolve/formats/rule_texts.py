@@ -292,8 +292,9 @@ def _sums(text: str, labels: Sequence[str]) -> dict[str, int | None]:
     if text.strip().startswith("{"):
         with prefixed("sums are not a JSON object", ProblemError, ValueError):
             fields = loads(text)
-        # null is no field: objects of Arrow have all fields of their column
-        pairs = [(label, str(value)) for label, value in fields.items() if value is not None]
+        # what was an object of Arrow has nulls for the labels of other rows
+        sums = {k: v for k, v in fields.items() if v is not None or k in labels}
+        pairs = [(label, "?" if value is None else str(value)) for label, value in sums.items()]
     else:
         words = [word for word in re.split(r"[\s,;]+", text.strip("[] \t\n")) if word]
         if "=" not in text and words:

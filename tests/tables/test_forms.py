@@ -889,3 +889,9 @@ def test_sentences_are_no_grids():
     text = f"Here is the only solution of this puzzle: {SOLUTION}"
     table = pa.table({"puzzle": [PUZZLE, text]})
     assert bs.solve_table(table)["message"][1].as_py().startswith(f"{len(text)} characters")
+
+
+def test_cells_between_tabs_may_be_blank_at_both_ends():
+    text = "\t\t2\t\n\t1\t\t\n4\t\t\t\n\t\t\t3"
+    answers = bs.solve_table(pa.table({"puzzle": [text, ONE["lines.txt"], text]})).to_pylist()
+    assert answers[0]["solution"] == answers[2]["solution"] == bs.solve(text).solution
