@@ -394,6 +394,10 @@ def wrong_kind(value: object) -> str:
             hasattr(value, "with_format") and isinstance(value, dict),
             "name one of its splits, such as data['train'], and give its with_format('arrow')[:]",
         ),
+        (
+            hasattr(value, "with_format") and not hasattr(value, "__len__"),
+            "solve_stream takes it; functions of tables take pyarrow.Table.from_pylist(list(data))",
+        ),
         (hasattr(value, "with_format"), "functions of tables take its with_format('arrow')[:]"),
         (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
         (

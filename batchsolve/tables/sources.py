@@ -738,7 +738,10 @@ class Tables:
     def check_column(self, name: str) -> None:
         """Raise `InputError` unless an input column has this name."""
         if name not in self.columns:
-            raise InputError(f"unknown column {quoted(name)}; choose from {listed(self.columns)}")
+            first = name_of(self._sources[0].path)
+            raise InputError(
+                f"{first}: unknown column {quoted(name)}; choose from {listed(self.columns)}"
+            )
 
     def blocks(
         self, begin: Boundary | None = None, most_rows: int | None = None

@@ -66,6 +66,9 @@ def test_datasets_of_hugging_face_are_solved(streams):
     [table] = bs.solve_stream(dataset)
     assert table["id"].to_pylist() == ([0, 1, 2, 3, 4] if streams else [4, 2, 0])
     assert set(table["solution"].to_pylist()) == {SOLUTION}
+    if streams:
+        with pytest.raises(bs.InputError, match="not a IterableDataset: solve_stream takes it"):
+            bs.solve_table(dataset)
     mapped = dataset.with_format("arrow").map(bs.solve_table, batched=True, batch_size=2)
     assert [row["status"] for row in mapped.with_format(None)] == ["unique"] * len(table)
 
