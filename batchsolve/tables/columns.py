@@ -442,6 +442,20 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     return one_chunk(column)
 
 
+def without_brackets(text: pa.Array) -> pa.Array:
+    """Return texts with lists of JSON as `as_text` returns lists: with blanks between the elements.
+
+    Examples
+    --------
+    >>> without_brackets(pa.array(['["A", "B"]', '[{"sum": 3}]', "[]"])).to_pylist()
+    ['A B', '[{"sum": 3}]', '']
+    """
+    if not (are_lists := _match(text, r"^\s*\[[^{}]*\]\s*$")).any():
+        return text
+    plain = pc.utf8_trim(pc.replace_substring_regex(text, r'[\[\]",\s]+', " "), " ")
+    return pc.if_else(pa.array(are_lists), plain, text)
+
+
 def values_as_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """Return a column of texts, numbers or the like as texts.
 

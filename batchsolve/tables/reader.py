@@ -44,6 +44,7 @@ from batchsolve.tables.columns import (
     pencil_marks,
     retyped,
     with_numbers,
+    without_brackets,
 )
 from batchsolve.tables.rule_columns import (
     ARITHMETIC,
@@ -461,7 +462,7 @@ class Reader:
             as_text(table[self.column], self.column),
             self.solution_column and as_text(table[self.solution_column], self.solution_column),
             as_text(table[BOX], BOX) if self.has_boxes else None,
-            {name: as_text(as_json(table[name]), name) for name in self._rule_columns},
+            {name: self._own(table[name], name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
         if self.numbers:
@@ -469,6 +470,11 @@ class Reader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         return Batch(table, grids, faults, block)
+
+    def _own(self, column: pa.ChunkedArray, name: str) -> pa.Array:
+        """Return a column of rules as text; constraints are no lists."""
+        text = as_text(as_json(column), name)
+        return text if name == CONSTRAINTS else without_brackets(text)
 
     def _grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""

@@ -285,6 +285,23 @@ def test_columns_of_lists_and_objects():
     agree(solved(given, limit=300)[0], all_of(rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))))
 
 
+def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
+    """A CSV file has the lists of a JSON file as texts."""
+    labels = ["A", "A", "B", "B"] * 2 + ["C", "C", "D", "D"] * 2
+    rows = [
+        {"puzzle": "." * 16, "regions": labels, "pairs": ["r1c1<r1c2", "r1c3<r1c4"]},
+        {"puzzle": "." * 16, "regions": [], "marks": ["o", "e", *"." * 14]},
+        {"puzzle": "." * 16, "cages": ["A", "A", *"." * 14], "sums": [3]},
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.csv", limit=500)
+    bs.solve_file(tmp_path / "out.csv", tmp_path / "again.csv", limit=500)
+    first, again = (rows_of_csv(tmp_path / name) for name in ("out.csv", "again.csv"))
+    for name in ("status", "n_solutions", "solution", "message"):
+        assert [row[name] for row in first] == [row[name] for row in again]
+    assert {row["status"] for row in first} == {"multiple"}
+
+
 def test_a_null_is_the_sum_of_no_other_cage():
     """Objects of Arrow have null where they lack a field, and so has the JSON made of them."""
     cages, sums = ["AA" + "." * 14, "..BB" + "." * 12], [{"A": 3, "B": None}, {"A": None, "B": 3}]
