@@ -462,7 +462,7 @@ class Reader:
             as_text(table[self.column], self.column),
             self.solution_column and as_text(table[self.solution_column], self.solution_column),
             as_text(table[BOX], BOX) if self.has_boxes else None,
-            {name: self._own(table[name], name) for name in self._rule_columns},
+            {name: _rules_as_text(table[name], name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
         if self.numbers:
@@ -470,11 +470,6 @@ class Reader:
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         return Batch(table, grids, faults, block)
-
-    def _own(self, column: pa.ChunkedArray, name: str) -> pa.Array:
-        """Return a column of rules as text; constraints are no lists."""
-        text = as_text(as_json(column), name)
-        return text if name == CONSTRAINTS else without_brackets(text)
 
     def _grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""
@@ -600,6 +595,12 @@ class Reader:
         return found
 
 
+def _rules_as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
+    """Return a column of rules as text; constraints are no lists."""
+    text = as_text(as_json(column), name)
+    return text if name == CONSTRAINTS else without_brackets(text)
+
+
 @lru_cache(maxsize=1024)
 def _shape(rules: RuleColumns, notation: Notation, solution: Notation) -> Shape | str:
     """Return a shape, or the fault of its rows that the rules do not fit the size."""
@@ -670,10 +671,10 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     codes = np.full(len(table), NO_FORM)
     drawings: dict[int, str] = {}
     for name in sizing:
-        text = as_text(as_json(table[name]), name)
         if name in (*COLUMNS, BOX):
-            found = _codes(_sizes_told(name, text))
+            found = _codes(_sizes_told(name, _rules_as_text(table[name], name)))
         else:
+            text = as_text(as_json(table[name]), name)
             marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
             each = ((row, drawing_of(text[row].as_py())) for row in marked)
             drawings = {row: drawn for row, drawn in each if drawn}

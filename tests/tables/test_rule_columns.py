@@ -293,6 +293,8 @@ def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
         {"puzzle": "." * 16, "regions": [], "marks": ["o", "e", *"." * 14]},
         {"puzzle": "." * 16, "cages": ["A", "A", *"." * 14], "sums": [3]},
     ]
+    alone = table(regions=[json.dumps(labels)]).drop_columns("puzzle")
+    assert solved(alone)[0]["puzzle"] == "." * 16
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
     bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.csv", limit=500)
     bs.solve_file(tmp_path / "out.csv", tmp_path / "again.csv", limit=500)
