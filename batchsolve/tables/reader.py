@@ -34,7 +34,7 @@ from batchsolve.problems.notation import (
 )
 from batchsolve.problems.stacks import Group
 from batchsolve.problems.sudoku import Variants, drawing_of
-from batchsolve.problems.survey import NO_FORM, Form, Signs, forms
+from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, Signs, forms
 from batchsolve.search.rows import Answers, Status
 from batchsolve.tables.columns import (
     as_json,
@@ -222,12 +222,15 @@ class Shape:
     def _given(self, solutions: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
         """Return given solutions and their faults; some have another form than most."""
         _, given, bad = encoded(self.solution_notation, solutions)
-        form = Form(self.rules.n_digits, bool(self.solution_notation.symbols))
+        n = self.rules.n_digits
+        form = Form(n, bool(self.solution_notation.symbols))
+        may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters, which tell
+        signs = Signs(f"0-{n - 1}" if self.notation.begins_at_zero and may_be_either else None)
         odd = np.flatnonzero(bad == WRONG_LENGTH)
         lines = in_one_line(solutions.take(pa.array(odd)))
         has_form = forms(lines) == form.code
         odd, lines = odd[has_form], lines.filter(pa.array(has_form))
-        notations = Signs().notations_of_each(lines, form)
+        notations = signs.notations_of_each(lines, form)
         for notation in {each for each in notations if isinstance(each, Notation)}:
             which = np.flatnonzero([each == notation for each in notations])
             given[odd[which]], bad[odd[which]] = notation.encode(lines.take(pa.array(which)))
