@@ -623,8 +623,12 @@ def _forecast(
     costs = measured_costs(runs)
 
     @cache
-    def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:
+    def made(jobs: int, costs: Costs, **rules: Any) -> Simulated:
         return simulate(nodes, jobs, costs, shape, **rules)
+
+    def simulated(jobs: int, costs: Costs, **rules: Any) -> Simulated:
+        """Simulate a search once, whether rules are None or left out."""
+        return made(jobs, costs, **{name: rule for name, rule in rules.items() if rule is not None})
 
     points = []
     for run in runs:

@@ -304,6 +304,19 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
         assert depths["auto"] == walls["automatic settings"]
 
 
+def test_each_simulation_is_made_once(experiment, monkeypatch):
+    made = []
+
+    def noted(nodes, workers, costs, shape, **rules):
+        told = {name: rule for name, rule in rules.items() if rule is not None}
+        made.append((workers, costs, *sorted(told.items())))
+        return simulate(nodes, workers, costs, shape, **rules)
+
+    monkeypatch.setattr("batchsolve.scaling.simulation.simulate", noted)
+    forecast(read_workloads("queens:8")[0], experiment, [4])
+    assert len({*made}) == len(made) > 10
+
+
 def test_checks_of_a_forecast_have_the_budget_of_the_runs(experiment):
     tasks = []
     for budget in (None, 20):
