@@ -14,6 +14,7 @@ k-th in tree order, measured by shares of the tree (systematic sampling).
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -27,8 +28,11 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import PROBE_BAR, OnProgress, check_progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.search.scheduler import FIRST_BUDGET, first_budget
+from batchsolve.search.scheduler import FIRST_BUDGET, Piece, first_budget
+from batchsolve.search.tree import TreeSearch
+from batchsolve.settings import SearchSettings
 from batchsolve.settings.arguments import MOST_SEED, UNLIMITED, whole_number
+from batchsolve.workers import Pool
 
 MOST_PROBES = 1_000_000  # a thousandth of the error of a single probe
 CONFIDENCE = 1.96  # standard errors on either side: 95 % if means of probes were normal
@@ -178,14 +182,11 @@ def _searched(
     engine: Engine, problem: ExactCover, stacks: Stacks, speed: float
 ) -> tuple[int, int, bool]:
     """Search a tree that seems to be small; return its nodes and covers, and True at its end."""
-    nodes = count = 0
-    while len(stacks) and nodes < 2 * speed * SEARCHED_NODES:
-        outcome = engine.search(problem, Task.of(stacks, budget=first_budget(problem.n_entries)))
-        nodes += int(outcome.nodes.sum())
-        count += sum(outcome.counts.tolist())
-        stacks = outcome.frontier
-        check_interrupt()
-    return nodes, count, not len(stacks)
+    settings = SearchSettings(node_limit=max(1, int(2 * speed * SEARCHED_NODES)))
+    with Pool(jobs=1) as pool:
+        search = TreeSearch(problem, settings, Piece.whole(stacks), pool, engine=engine)
+        deque(search.run(), maxlen=0)
+    return search.totals.nodes, search.totals.count, search.complete
 
 
 def _exact(nodes: float, count: float, searched: int) -> Estimate:

@@ -57,6 +57,7 @@ from batchsolve.workers import Pool
 
 SOLUTIONS = "solutions"  # folder of a run
 CHEAPEST, COVERS = "cheapest", "covers"  # the kind of a run, and its key in the journal
+PRICED = pa.schema([("cost", pa.int64()), *LISTS])  # of the cheapest solutions
 
 EXPORTED = (".parquet", ".csv", ".tsv", ".jsonl", ".ndjson")  # suffixes of outputs
 _WRITE_BYTES = 1 << 20  # text formats may take several times as much memory while encoded
@@ -144,8 +145,7 @@ def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[lis
             f"{directory}: is a run of another problem, {about['name']!r}, and not of {problem}"
         )
     if kind == CHEAPEST:
-        schema = pa.schema([("cost", pa.int64()), *LISTS])
-        return [], pa.Table.from_pylist(state.get(COVERS, []), schema)
+        return [], pa.Table.from_pylist(state.get(COVERS, []), PRICED)
     if kind != "enumerate":
         raise InputError(f"{directory}: a run that only counts has no solutions to export")
     check_is_no_link(os.path.join(directory, SOLUTIONS))
@@ -438,7 +438,7 @@ def _found_values(problem: ExactCover, path: str) -> Generator[object, None, Non
     [column] = (GRIDS if isinstance(problem, GridProblem) else LISTS).names
     tables = _tables_of_run if os.path.isdir(path) else _tables_of_file
     for table in tables(problem, path):
-        if table.column_names not in ([column], ["cost", column]):
+        if table.column_names not in ([column], PRICED.names):
             raise InputError(
                 f"{name_of(path)}: solutions of {problem!r} are one column called {column!r}, as "
                 f"export and enumerate -o - write them, not {listed(table.column_names)}"
