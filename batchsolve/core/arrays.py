@@ -5,6 +5,8 @@
 and the rules of rows are joined lists.
 """
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +17,11 @@ UInts = npt.NDArray[np.uint32]
 Words = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+
+
+def is_masked(values: Any) -> bool:
+    """Return whether values are an array of `numpy.ma`, which takes 10 ms to import, with masks."""
+    return hasattr(values, "filled") and np.ma.is_masked(values)
 
 
 def begins_of(lengths: npt.ArrayLike) -> Ints:

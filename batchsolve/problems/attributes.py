@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Ints, UInts
+from batchsolve.core.arrays import Ints, UInts, is_masked
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def array_of(values: Any, what: str) -> npt.NDArray[Any]:
         ...
     batchsolve.errors.InputError: indices has masked values; fill them, as with numpy.ma.filled
     """
-    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+    if is_masked(values):
         raise InputError(f"{what} has masked values; fill them, as with numpy.ma.filled")
     with argument_errors(f"{what} is an array, or lists of equal length", values):
         return np.array(values)

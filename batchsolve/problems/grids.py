@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of
+from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of, is_masked
 from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
@@ -68,9 +68,9 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
     ([1, -1], [1, -1])
     """
     with argument_errors("grids are an array, or lists of equal length", grids):
-        if isinstance(grids, list | tuple) and any(map(np.ma.isMaskedArray, grids)):
+        if isinstance(grids, list | tuple) and any(map(is_masked, grids)):
             grids = [as_grids_array(grid) for grid in grids]
-        if np.ma.is_masked(grids):
+        if is_masked(grids):
             kind = np.float64 if grids.dtype.kind == "f" else np.int64
             grids = grids.astype(kind).filled(-1) if grids.dtype.kind in "uif" else grids.filled(-1)
         array = np.asarray(grids)

@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from batchsolve.core.arrays import is_masked
 from batchsolve.errors import InputError, first_line, quoted, shortened, wrong_kind
 from batchsolve.tables.columns import check_holds_texts, is_list, is_text, no_grids, storage_of
 
@@ -224,7 +225,7 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     array = values
     if isinstance(values, np.ndarray):
         array = np.array(values, dtype=object)
-        if np.ma.is_masked(values):
+        if is_masked(values):
             array[np.ma.getmaskarray(values)] = None
     if all(isinstance(value, list | tuple) for value in array):
         are_rows = [value and all(isinstance(row, str) for row in value) for value in array]
