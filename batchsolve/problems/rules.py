@@ -26,6 +26,7 @@ import numpy as np
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
 from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.settings.arguments import names_in
 
 Cells = tuple[int, ...]
 
@@ -433,10 +434,10 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
     """
     n = box_rows * box_columns
     rules = Rules.square(n, ())
-    for name in names.lower().split("+"):
-        if name.strip() not in NAMED:
+    for name in names_in(names):
+        if name not in NAMED:
             raise ProblemError(f"unknown rule {quoted(name)}; choose from {', '.join(NAMED)}")
-        description, kind, make, fits = NAMED[name.strip()]
+        description, kind, make, fits = NAMED[name]
         if not fits(box_rows, box_columns):
             raise ProblemError(
                 f"no rule {name!r} for boxes of {box_rows}×{box_columns}: {description}"

@@ -38,7 +38,7 @@ from batchsolve.problems.rules import (
     plain,
     regions_of,
 )
-from batchsolve.settings.arguments import Box, checked_box, whole_number
+from batchsolve.settings.arguments import Box, checked_box, names_in, whole_number
 
 OUTSIDE = "# "
 
@@ -387,7 +387,7 @@ def split_layout(names: str | None) -> tuple[str | None, str | None]:
     """
     if names is None:
         return None, None
-    each = [name.strip() for name in names.lower().split("+")]
+    each = names_in(names)
     found = sorted(set(each) & LAYOUTS.keys())
     if len(found) > 1:
         raise ProblemError(f"grids are laid out as {' or '.join(found)}, not both")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import operator
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
@@ -97,15 +98,26 @@ def text_of(what: str, value: Any) -> str:
     return value
 
 
+def names_in(text: str) -> list[str]:
+    """Return the names that a text joins by ``+``, commas or blanks, in lower case.
+
+    Examples
+    --------
+    >>> names_in("X+antiknight"), names_in("x, antiknight"), names_in("")
+    (['x', 'antiknight'], ['x', 'antiknight'], [''])
+    """
+    return re.split(r"[+,\s]+", text.strip().lower())
+
+
 def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a text that ``+`` joins, each once; they have to be known.
+    """Return the names in a text, each once; they have to be known.
 
     Examples
     --------
     >>> words_of("marks", "dots+XV", ("dots", "xv"))
     ('dots', 'xv')
     """
-    words = tuple(dict.fromkeys(word.strip() for word in text.lower().split("+")))
+    words = tuple(dict.fromkeys(names_in(text)))
     for word in words:
         if word not in known:
             raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")

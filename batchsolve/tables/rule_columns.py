@@ -34,6 +34,7 @@ from batchsolve.problems.sudoku import (
     split_layout,
     square_drawing,
 )
+from batchsolve.settings.arguments import names_in
 from batchsolve.tables.columns import one_chunk
 
 RULES, REGIONS = "rules", "regions"
@@ -97,7 +98,7 @@ class RuleColumns:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             found = _by_texts(hashed, (RULES, REGIONS, *OWN), every)
             for (rules, regions, *own), rows in found:
-                names = sorted(name.strip() for name in rules.lower().split("+"))
+                names = sorted(names_in(rules))
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = drawn_labels(regions, drawing) if regions else []
