@@ -188,6 +188,7 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
         pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array(["x"])),
         pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
         pa.array([{}], pa.struct([])),
+        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([[1]])),
     ],
     ids=lambda note: str(note.type),
 )
