@@ -1,6 +1,6 @@
 """Measure first answers: short commands, calls and short searches.
 
-Commands are processes of their own. Calls and searches are made in one process, in turns.
+Each command is a process. Calls and searches are made in one process, in turns.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Sleep:
 
 
 def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dict[str, Any]:
-    """Search a tree of so many seconds for each worker; return the efficiency."""
+    """Search a tree that takes these seconds for each worker; return the efficiency."""
     shape = sample_shape(family("queens:15"), [], get_engine("dlx"), NODES)
     with Pool(None, kind, address) as pool:
         flight = pool.workers.flight_seconds()

@@ -1,6 +1,6 @@
 """Forecast a search of an hour on a thousand and on a hundred thousand workers of Dask.
 
-The costs are measured on a cluster of two workers with a scheduler of its own; the tree has the
+The costs are measured on a cluster of two workers and a scheduler process; the tree has the
 shape of that of 24 queens. Beside each simulation stands a model on paper: the scheduler takes r
 seconds for a task, so N workers keep it busy if tasks are shorter than N r; and a worker waits for
 the latency and for its next task after each.

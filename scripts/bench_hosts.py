@@ -100,7 +100,7 @@ def hash_of(result: str | int) -> str:
 
 
 def corpus(rows: int) -> str:
-    """Return the text of a corpus of so many rows, all different."""
+    """Return the text of a corpus of `rows` rows, all different."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         whole = Path(folder) / "all.csv"
         augment_file(CORPUS, whole, rows // 10_000, column="puzzle")

@@ -35,7 +35,7 @@ def jigsaws(n: int, folder: Path) -> list[ExactCover]:
 
 
 def one_by_one(problems: list[ExactCover]) -> None:
-    """Count each problem by a call of its own."""
+    """Count each problem by one call."""
     for problem in problems:
         batchsolve.count(problem, jobs=1, engine="dlx")
 
@@ -54,7 +54,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = jigsaws(chosen.puzzles, folder)
-        problems = [  # objects of their own
+        problems = [  # different objects
             ExactCover(p.indptr, p.indices, p.n_items, item_names=p.item_names)
             for p in made * chosen.copies
         ]

@@ -97,7 +97,7 @@ def wait_for(workers: int) -> None:
 
 @contextmanager
 def here(backend: str, workers: int) -> Iterator[dict[str, Any]]:
-    """Yield the options of a pool that starts workers of its own."""
+    """Yield the options of a pool that starts its own workers."""
     yield {"backend": backend, "jobs": workers}
 
 

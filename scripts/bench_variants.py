@@ -1,4 +1,4 @@
-"""Measure grids with rules of their own: `lanes`, `dlx`, CP-SAT and a program in C++, in turn.
+"""Measure grids with per-row rules: `lanes`, `dlx`, CP-SAT and a program in C++, in turn.
 
 Puzzles are made by `generate`; ``--corpus`` measures tables of puzzles, too. Each contender proves
 that every puzzle has one solution, on one thread; medians of puzzles per second are compared.
@@ -169,7 +169,7 @@ class Houses:
 
     @staticmethod
     def takes(kind: Kind) -> bool:
-        """Tell whether puzzles are jigsaws of 9×9 without other rules."""
+        """Return whether puzzles are jigsaws of 9×9 without other rules."""
         _, grids = kind.groups[0]
         return kind.table.column_names == ["puzzle", "regions"] and grids.shape[1] == 81
 

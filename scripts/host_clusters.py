@@ -80,7 +80,7 @@ class Cluster:
         return ["--backend", self.kind, "--scheduler", self.address]
 
     def start(self, env: dict[str, dict[str, str]] | None = None) -> None:
-        """Start it, and wait for its workers; some hosts may have an environment of their own."""
+        """Start it, and wait for its workers; some hosts may have other environments."""
         if self.kind == "dask":
             command = "dask", "scheduler", "--port", "8786", "--no-dashboard"
             self._begin(HEAD, "sh", "-c", f'echo $$ > {SCHEDULER}; exec "$@"', "sh", *command)
@@ -130,7 +130,7 @@ def batchsolve(hosts: Hosts, *words: object, **how: Any) -> subprocess.Completed
 
 
 def put(hosts: Hosts, source: Path, folder: str, files: int = 1, times: int = 1) -> None:
-    """Put a text with a header, its rows so many times, as several files into a folder."""
+    """Put a text with a header, its rows repeated, as several files into a folder."""
     how = str(source), address(folder), str(files), str(times)
     told = hosts.run(HEAD, sys.executable, "-c", PUT, *how)
     if told.returncode:

@@ -404,7 +404,7 @@ def _needed_folders() -> list[str]:
 
 
 def _own_disk(host: str) -> None:
-    """Give this process and its children a disk of their own, and all else for reading only."""
+    """Give this process and its children a private disk, and all else for reading only."""
     state = str(STATES)
     with _kept([*_needed_folders(), state]) as kept:
         how = {"pass_fds": [int(each.rpartition("/")[2]) for each in kept.values()]}

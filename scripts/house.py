@@ -5,7 +5,7 @@ a row's way is that of a corpus solved from file to file, a tree's way that of `
 Modules that run only at the beginning or at the end are counted apart.
 
     python scripts/house.py                 # this checkout
-    python scripts/house.py --at main~40    # a commit, measured in a worktree of its own
+    python scripts/house.py --at main~40    # a commit, measured in its own worktree
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ WAYS = {
     "tree": ["count", "queens:12", "--jobs", "2"],
 }
 RIDERS = ("check", "as_json", "quiet", "jobs", "backend", "address", "on_progress", "box", "blank")
-# Runs in a process of its own: a profile of all threads, with the calls of each function counted.
+# Runs in a separate process: a profile of all threads, with the calls of each function counted.
 # Those before the first task, such as of the detection of a format, are none for every task.
 TRACER = """
 import sys, threading

@@ -129,7 +129,7 @@ def soma() -> str:
 
 
 def jigsaw() -> str:
-    """Return the solution of a grid with regions of its own."""
+    """Return the solution of a grid with regions."""
     problem = grid_problem(6, regions="AABBCCAADBBCAADBBCEEDFFCEDDDFCEEEFFF")
     return _first(problem, "A jigsaw", ".........14....6..3.5...........65..")
 

@@ -1,4 +1,4 @@
-"""Record what engines and commands answer, or compare with what is recorded.
+"""Record the answers of engines and commands, or compare with the record.
 
 ::
 

@@ -254,7 +254,7 @@ class Soak:
         for begun in count():
             kill = case.kills[begun] if begun < len(case.kills) else None
             if begun > len(case.kills):
-                raise WrongError("does not end with what was not killed")
+                raise WrongError("does not end with the output of a run without kills")
             code, printed = self._command(case, folder, begun, kill)
             if code == job.code:
                 break

@@ -80,7 +80,7 @@ class Case:
     when : float
         The share of the usual duration of the command that has passed.
     told : str
-        What became of the command.
+        How the command ended.
     twice : int
         The tasks that both nodes have done.
     seconds : float
@@ -88,7 +88,7 @@ class Case:
     said : str
         Its messages.
     failure : str
-        What was wrong; empty if all was right.
+        The fault; empty if all was right.
     """
 
     number: int

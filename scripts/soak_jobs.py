@@ -53,7 +53,7 @@ class Job:
 
 
 def digest(path: Path) -> str:
-    """Return a checksum of a file; of a compressed one, of what it holds."""
+    """Return a checksum of a file; of a compressed one, of its content."""
     with path.open("rb") as file:
         return hashlib.sha256(unpacked(file).read()).hexdigest()[:16]
 

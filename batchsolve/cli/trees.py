@@ -370,7 +370,7 @@ def report(
     said: str = "",
     header: dict[str, Any] | None = None,
 ) -> int:
-    """Print the result of a search, and its count if there is no output; return the exit code."""
+    """Print the result of a search, and without an output its count; return the exit code."""
     from batchsolve.runs.split import result_of_part
 
     part = result_of_part(header, asdict(result)) if header else {}

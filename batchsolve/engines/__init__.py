@@ -63,7 +63,7 @@ class Capabilities:
     costs : bool
         True if it can look for the cheapest covers.
     sudoku_only : bool
-        True if it takes grids alone, by their `rules`; rows may have rules of their own.
+        True if it takes grids alone, by their `rules`; each row may have its own.
     least_box : int
         The fewest rows, and columns, that the boxes of a `Sudoku` may have.
     most_digits : int

@@ -11,7 +11,7 @@ The solver finds covers in no order. Their order, and with it the tree, is read 
 branch item is the first uncovered primary item, so the options beyond a stack were chosen in the
 order of their first items. A node is a partial cover with a cover below it, or a stack of the task
 that has none. Where more nodes or covers lie below a stack than may be counted, the stack is cut:
-each option of the branch item makes a stack of its own, which inherits the covers that are known
+each option of the branch item makes a new stack, which inherits the covers that are known
 below it. So neither the nodes nor the first covers depend on the order in which the solver finds
 covers.
 

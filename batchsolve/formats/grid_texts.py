@@ -40,7 +40,7 @@ _COUNTED = re.compile(r"(0[,;\s]+)?1[,;\s]+2[,;\s]+3\b")  # numbers of columns, 
 _SEPARATORS = (",", ";", "\t")  # of the cells of a spreadsheet
 _FIELD_END = re.compile("[,;]")
 _LEAST = 4  # cells of a row of grids of one line, of which N could be a drawing
-_MOST = 36  # cells of a row; longer lines are grids of their own
+_MOST = 36  # cells of a row; longer lines are whole grids
 _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
@@ -56,7 +56,7 @@ _SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, no
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field, and + before
 # cells that are solved
 _LIBRARY = re.compile(r":[^:\n]*:[^:\n]*:([^:\n]*):[^:\n]*:[^:\n]*:[^\n]*")
-# of lists: nulls, empty texts, keys, the points of whole numbers, and what is around values
+# of lists: nulls, empty texts, keys, the points of whole numbers, and quotes and brackets
 _NULL = re.compile(r"null|None|nan|NaN")
 _EMPTY = re.compile(r"([\[,:]\s*)(?:\"\s*\"|'\s*')|\"\"|''")
 _KEY = re.compile(r"\"\w*\"\s*:|'\w*'\s*:")
@@ -242,13 +242,13 @@ def cells_of(
 ) -> tuple[list[tuple[str, ...]], bool, int | None]:
     """Return the cells of each row of a grid; True if they are words, not characters; and N.
 
-    N is None if the rows are no grid, and `size` if that is known. With `any_size`, characters can
-    be those of a grid of more digits than the usual alphabets have.
+    N is None if the rows are not a grid, and `size` if that is known. With `any_size`, characters
+    can be those of a grid of more digits than the usual alphabets have.
     """
     words = [words for _, words in rows]
     characters = [tuple("".join(line)) for line in words]
     is_short = all(len(word) <= LONGEST_NUMBER for line in words for word in line)
-    first = words[0] if len(rows) == 1 else ()  # long words of one line are grids of their own
+    first = words[0] if len(rows) == 1 else ()  # long words of one line are whole grids
     is_one = len(first) < 2 or _are_rows(first) or max(map(len, first)) <= _MOST_IN_BOX
     for lines in [words] * is_short + [characters] * is_one:
         n = size_of(lines)

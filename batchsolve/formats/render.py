@@ -222,7 +222,7 @@ def _order_of(rows: npt.NDArray[np.unsignedinteger]) -> Ints:
 
 
 def _check_size(n_covers: int, n_entries: int) -> None:
-    """Raise an error if a column of Arrow has no room for covers of so many names, or bytes."""
+    """Raise an error if a column of Arrow has no room for this number of names, or of bytes."""
     if n_entries > _MOST:
         raise ValueError(f"{n_covers} covers are too many to be rendered at once")
 

@@ -146,7 +146,7 @@ def target_of(path: str | os.PathLike[str]) -> str:
     Raises
     ------
     InputError
-        If it is no name.
+        If it is not a name.
     OutputError
         If no file can take its place there.
     """

@@ -205,7 +205,7 @@ class ExactCover:
         option_names : sequence of str, optional
             A name for each option.
         colors : sequence of mappings, optional
-            The colours that every option gives to some of its secondary items; None is no colour.
+            The colours that every option gives to some of its secondary items, or None.
         bounds : mapping of hashable to (int, int), optional
             The lower and the upper bound of the number of options of a cover that have an item;
             (1, 1) for items that are not named.

@@ -297,7 +297,7 @@ class Notation:
 
     @cached_property
     def _texts(self) -> list[str]:
-        """The texts of a blank cell, of the digits, and of what is outside."""
+        """The texts of a blank cell, of the digits, and of a cell outside the grids."""
         blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
         return [blank, *self.names, "#"]
 

@@ -1,8 +1,8 @@
-"""The size and the alphabet of grids: what their texts show, and what a user says of them.
+"""The size and the alphabet of grids, as their texts show them and as users name them.
 
 The core tells the `Form` of each text. Grids of one form show which symbols they have, and where
-their digits begin (`Shown`). From that and from what a user names (`Signs`), one notation follows,
-or an error that says what to name.
+their digits begin (`Shown`). From that and from the names that a user gives (`Signs`), one notation
+follows, or an error that says what to name.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def n_words(column: pa.Array) -> Ints:
 
 
 class Shown(NamedTuple):
-    """What grids of one form show of their notation.
+    """The notation of grids of one form, as far as they show it.
 
     Attributes
     ----------

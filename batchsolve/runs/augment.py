@@ -111,8 +111,8 @@ def augment(
     Digits are relabelled; bands, rows within a band, stacks and columns within a stack permuted;
     and the grid is transposed if its boxes are square. Every image of a puzzle is equally likely,
     and none comes twice. A given solution is moved as its puzzle is. Grids with other rules are
-    turned, reflected and relabelled as far as that keeps their rules; a row with rules of its own
-    that no symmetry keeps is its only image.
+    turned, reflected and relabelled as far as that keeps their rules; a row whose own rules no
+    symmetry keeps is its only image.
 
     Parameters
     ----------

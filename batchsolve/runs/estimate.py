@@ -148,7 +148,7 @@ def estimate(
     problem, begin = problem_and_stack(problem, stack)
     kernel = engine_for(engine, problem)
     if not kernel.capabilities.reproducible_nodes:
-        raise InputError(f"the engine {engine!r} has no tree of its own; estimate that of 'dlx'")
+        raise InputError(f"the engine {engine!r} has no tree to estimate; take that of 'dlx'")
     speed = first_budget(problem.n_entries) / FIRST_BUDGET  # less where nodes are slow
     nodes, count, depth, stacks, shares = _top(kernel, problem, begin, int(speed * TOP_NODES))
     if not len(stacks):
@@ -198,8 +198,8 @@ def _exact(nodes: float, count: float, searched: int) -> Estimate:
 def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed: float) -> int:
     """Return how many nodes a probe may visit at a stop to visit its share of the total.
 
-    A few trial probes measure it, with separate random numbers. A stack that is left costs a tenth
-    of a node.
+    A few trial probes measure it, with separate random numbers. A remaining stack costs a tenth of
+    a node.
     """
     wanted = speed * SEARCHED_NODES / len(stacks)
     some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))

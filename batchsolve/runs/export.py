@@ -128,7 +128,7 @@ def _encoded(encode: Encode, table: pa.Table) -> OutputRows:
 def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[list[Part], pa.Table]:
     """Return the files that hold the solutions of a run, and the first solutions.
 
-    If there are no files, these are all.
+    All, if there are no files.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def in_order(
     ----------
     directory : str
     solutions : list of Part, pyarrow.Table
-        What `solutions_of` returns.
+        The result of `solutions_of`.
     make : callable
         Takes the next solutions as a table; workers call it.
     pool : Pool

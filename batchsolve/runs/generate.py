@@ -67,7 +67,7 @@ PROOF_NODES, TRIAL_NODES = 20_000, 1_000
 DRAWN_NODES, RESTART_NODES = 5_000, 100_000
 BLOCK_CELLS = 1 << 24  # of the squares of the cells of a block: about 0.1 s
 MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
-TIMES_SLOWER = 16  # rows with rules of their own, about
+TIMES_SLOWER = 16  # rows with own rules, about
 UNLIKE = b"unlike"  # the secret of keys of known puzzles, the same in every run
 NO_CLUE = ".0_-"  # characters of a pattern
 
@@ -83,7 +83,7 @@ class Puzzle(NamedTuple):
     weight : float
         1 unless weights are wanted.
     own : tuple of (str, str)
-        The rules that this puzzle has of its own: columns such as ``cages`` and ``sums``.
+        The own rules of this puzzle: columns such as ``cages`` and ``sums``.
 
     Examples
     --------
@@ -369,7 +369,7 @@ class Puzzles:
     block : Block
     made : Made
     own : dict of str to pyarrow.Array
-        The columns of the rules that each puzzle has of its own.
+        The columns of the own rules of each puzzle.
     """
 
     block: Block
@@ -477,7 +477,7 @@ class Maker:
     ----------
     problem : GridProblem
     drawn : DrawnRules, optional
-        The rules of its own that each row gets.
+        Draws the own rules of each row.
     wish : Wish
         The puzzles that are wanted, as they are dug.
     wanted : PuzzleSettings
@@ -611,7 +611,7 @@ class Maker:
         rows : ndarray of int64
             Those that have a solved grid.
         given : OwnRules or None
-            Their rules, if they have rules of their own.
+            The own rules of each, if there are any.
         texts : dict of str to ndarray of object
             The columns of these rules.
         """

@@ -242,7 +242,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     Of a table in a file, the first value of the column tells. Standard input is not read ahead:
     there, problems are JSON lines with the field ``options``.
     """
-    if not sources:  # whoever reads them says so
+    if not sources:  # reading them raises the error
         return False
     first, name = sources[0], column or COLUMN
     if isinstance(first, Files) or (column is None and _has_fields(first)):

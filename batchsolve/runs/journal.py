@@ -157,7 +157,7 @@ class Journal:
         Raises
         ------
         JournalError
-            As `Journal` does; if there is no journal, or it cannot be read.
+            As `Journal` does; if the journal is missing, or cannot be read.
         """
         return cls(path)
 

@@ -40,7 +40,7 @@ class Sums(InWords):
     in_bar : tuple of str
         The sums that a progress bar shows.
     unread : str
-        What a run does with other columns of grids, in words.
+        In words, how a run treats other columns of grids.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class Progress:
     new_rows : int
         Rows answered since the last call; those of a run that is resumed are in no call.
     totals : Summary
-        The sums, including those of the resumed run; other runs have sums of their own.
+        The sums, including those of the resumed run; other runs have other sums.
     expected_rows : int or None
         The number of all rows, estimated from the bytes of the rows so far; None if unknown.
 

@@ -224,7 +224,7 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     """Return the problem of the options with these items, and their numbers in the whole problem.
 
     The other items need no options. Those that may be in one only are secondary. An option without
-    a primary item gets one of its own, which is in one option at most.
+    a primary item gets a new one, which is in one option at most.
     """
     taken = given[given < problem.n_options]
     bounds = np.ones((problem.n_primary, 2), np.int64) if problem.bounds is None else problem.bounds

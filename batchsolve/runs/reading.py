@@ -3,8 +3,8 @@
 `read_problem` finds out which of these a text names. Every fault of an input raises one
 `InputError` that names the input, and the line if there is one.
 
-What reads tables, and Arrow with it, is imported where a file is read: half of the time of a short
-command was to import it.
+The readers of tables, and Arrow with them, are imported where a file is read: half of the time of a
+short command was that import.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ def table_or_file(
     ----------
     spec : Spec
     inputs : table, or list of str or table
-        What its source is made of.
+        The source is made of these.
     target : str, optional
         The file; an unfinished one is removed.
     files, pool, tell
@@ -651,7 +651,7 @@ class FileRun:
         del self.unrecorded[:n_parts]
 
     def state(self, finished: bool = False) -> dict[str, Any]:
-        """Return the state of the rows written so far, for the journal if there is one."""
+        """Return the state of the rows written so far; empty without a journal."""
         if self.journal is None:
             return {}
         place = self.place

@@ -263,7 +263,7 @@ class Subtrees:
         raise AssertionError(reason)
 
     def expand(self, stacks: Floats, most: float) -> Floats:
-        """Replace every subtree by its children, as at most so many ranges."""
+        """Replace every subtree by its children, as `most` ranges at most."""
         expanded: list[tuple[float, float]] = []
         for size, weight in stacks.tolist():
             shares = self._children_of(size) if size > GRAIN else [1.0]
@@ -315,7 +315,7 @@ class Subtrees:
 def _ranges(
     shares: list[float], size: float, weight: float, most: float
 ) -> list[tuple[float, float]]:
-    """Return children of a subtree as at most so many ranges; `weight` is that of all of them."""
+    """Return the children of a subtree as `most` ranges at most; `weight` is that of all."""
     n = len(shares)
     n_ranges = int(min(max(most, 1), n))
     bounds = [part * n // n_ranges for part in range(n_ranges)] + [n] if n else []

@@ -1,4 +1,4 @@
-"""The rows of blocks: their search, the answers so far, and what is left open.
+"""The rows of blocks: their search, the answers so far, and the rows that remain open.
 
 Workers read, search and write. A block is one task. Rows that its budget does not finish come back
 as a frontier, which is searched like the frontier of a tree. When the last of these rows is
@@ -356,9 +356,9 @@ class OpenRows:
         return [self._moved(row, piece, engine)]
 
     def _is_stale(self, piece: Piece) -> bool:
-        """Tell whether the row of a piece has moved to a counter since.
+        """Return whether the row of a piece has moved to a counter since.
 
-        Rows that may move to one are in pieces of their own.
+        Each row that may move to one is a separate piece.
         """
         return piece.engine is None and int(piece.stacks.roots[0]) in self._recounted
 
@@ -414,7 +414,7 @@ class OpenRows:
 
 
 def comes_before(stack: list[int], cover: list[int], problem: GridProblem | None = None) -> bool:
-    """Tell whether a stack that does not lead to a cover comes before it in tree order.
+    """Return whether a stack that does not lead to a cover comes before it in tree order.
 
     The options of the cover are in order of choice, or cell by cell of a grid, if that is given.
     """
@@ -536,7 +536,7 @@ class RowWork:
                 yield one, stacks.between(k, k + 1)
 
     def _are_apart(self, problem: ExactCover) -> bool:
-        """Tell whether the engine takes no rules of rows, or a counter may take over a row."""
+        """Return whether the engine takes no rules of rows, or a counter may take over a row."""
         with suppress(InputError):  # the error is that of all rows
             if isinstance(problem, Variants):
                 return not self.choice.of(problem).capabilities.sudoku_only
@@ -653,8 +653,8 @@ def search_rows(
         If a block cannot be read or written, after all blocks before it were yielded.
     """
     work = RowWork(choice, settings, read, write, keep)
-    # Processes have tables of subtrees of their own, and drop that of a row once they count others.
-    # What a task leaves would begin with an empty table in the next process, and perhaps never end.
+    # Each process has its own table of subtrees, and drops that of a row once it counts others. The
+    # rest of a task would begin with an empty table in the next process, and perhaps never end.
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     sizing = Sizing.of_pool(pool)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)

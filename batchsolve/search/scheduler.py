@@ -114,7 +114,7 @@ class Piece:
 
     @property
     def fineness(self) -> npt.NDArray[np.int64]:
-        """How finely to cut what tasks leave of each stack: the less it weighs, the less finely."""
+        """How finely to cut the remains of each stack: the less it weighs, the less finely."""
         return fineness_of(self.weights).astype(np.int64)
 
     def between(self, begin: int, end: int) -> Self:
@@ -313,7 +313,7 @@ class Result:
     Attributes
     ----------
     output : object
-        What the task has made, such as encoded rows or rendered covers; None if there is nothing.
+        The product of the task, such as encoded rows or rendered covers; None without one.
     n_nodes, seconds : int, float
         Nodes visited, and the time that took; for a block of rows, that of the processor.
     outcome : Outcome, optional
@@ -735,7 +735,7 @@ def work_in_order(
 def _called(
     look: Callable[[Any], Any], write: Callable[[Any, Any], Any] | None, task: BlockTask
 ) -> Result:
-    """Call `look` with a block, or `write` with a block and what was decided on it."""
+    """Call `look` with a block, or `write` with a block and the decision on it."""
     try:
         if task.answers is None or write is None:
             return Result(look(task.block))
@@ -751,7 +751,7 @@ def in_turn(
     decide: Callable[[Any, Any], Any] | None = None,
     write: Callable[[Any, Any], Any] | None = None,
 ) -> Generator[tuple[Any, Any]]:
-    """Call a function with each block; yield each with what it returns, in order.
+    """Call a function with each block; yield each block with the result, in order.
 
     Or look at blocks, decide in their order, and write them, so that the output of a row can depend
     on all rows before it. Between the two, only the findings are kept; the second task of a block

@@ -351,7 +351,7 @@ class TreeSearch:
             yield done
 
     def _goes_over(self) -> bool:
-        """Tell whether the counter takes over; weigh it when the search has visited enough nodes.
+        """Return whether the counter takes over; weigh it when the search has visited enough nodes.
 
         Give a hint instead if the counter cannot do what is wanted.
         """
@@ -500,7 +500,7 @@ def longest_cover(problem: ExactCover) -> int:
 LEVELS = 256  # two for each number of options; deeper ones are taken as one
 HUGE = 1e100  # nodes of a subtree; a larger one is finished as little
 STALE = 1.01  # times as many nodes, after which the share is estimated again
-REMEMBERED = 4  # estimates count until so many times as many nodes are visited
+REMEMBERED = 4  # estimates count until this many times as many nodes are visited
 
 
 class FinishedShare:
@@ -508,17 +508,16 @@ class FinishedShare:
 
     *By levels*, stacks of one level are alike (P. C. Chen, *Heuristic sampling: a method for
     predicting the performance of tree searching programs*, SIAM J. Comput. 21, 1992): the nodes
-    below one are the mean of those that tasks have searched there, with what they left. *By
+    below one are the mean of those that tasks have searched there, with their remains. *By
     weights*, as in Knuth's probes, the children of a node are alike, so a stack has the product of
     1 / (number of children). In trees with long chains, small subtrees near the root hold most of
     the weight. Where no task has been yet, weights stand for levels, too.
 
-    Stacks with branches make levels between those of the others, and what is alike there is an
-    option of a branch. Those that are not possible any more are counted, too: they are as many
-    everywhere.
+    Stacks with branches make levels between those of the others, whose nodes are options of a
+    branch. Options that are not possible any more are counted, too: they are as many everywhere.
 
     Both are wrong where a few subtrees hold most of the nodes, as below grids of 16×16. That shows
-    in what they have said before: the nodes of the whole tree, as estimated in the last part of the
+    in their earlier estimates: the nodes of the whole tree, as estimated in the last part of the
     search, differ then. The doubt is the range of all these.
 
     Parameters
@@ -535,7 +534,7 @@ class FinishedShare:
         self._said: list[tuple[int, float, float]] = []  # nodes, and two estimates of all nodes
 
     def add(self, piece: Piece, outcome: Outcome, searched: Bools, left: Piece) -> None:
-        """Add the result of a task: its piece, the stacks it began, and the piece that is left."""
+        """Add the result of a task: its piece, the stacks it began, and the remaining piece."""
         self._n_open += len(left) - len(piece)
         if not self._n_open:
             return

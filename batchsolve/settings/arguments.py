@@ -130,7 +130,7 @@ def checked_branch(rule: Any) -> str:
     Raises
     ------
     InputError
-        If there is no such rule.
+        If the rule is unknown.
 
     Examples
     --------

@@ -228,7 +228,7 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
         If they are given in both ways, or the function does not take one of them: it would be
         ignored.
     TypeError
-        If there is no such setting.
+        If the setting is unknown.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Output tables: the input columns, then new ones; those of solved puzzles; and their bytes.
 
 Workers turn tables into bytes. In the text formats, the concatenated bytes of the blocks are the
-same however the rows are cut. If they are compressed, each block is a stream of its own (a member
-in gzip, a frame in Zstandard); all three formats allow several streams in one file. The bytes of
+same however the rows are cut. If they are compressed, each block is a whole stream (a member in
+gzip, a frame in Zstandard); all three formats allow several streams in one file. The bytes of
 Parquet blocks cannot be concatenated, so they are streams of Arrow. The checksum of a file can be
 combined from those of its parts.
 """

@@ -78,7 +78,7 @@ class Layout:
         The function that parses whole records: `lines`, `delimited`, `json_lines`,
         `checked_table`.
     delimiter : str
-        That of a CSV table, in which line ends can be quoted; else empty.
+        Of a CSV table, in which line ends can be quoted; else empty.
     """
 
     schema: pa.Schema

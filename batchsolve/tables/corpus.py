@@ -116,7 +116,7 @@ class Corpus(Tables):
         never found as that of puzzles; a table with rules but without puzzles has blank grids, in
         a column that the reader adds.
     rule_columns : sequence of str
-        The columns that give rows rules of their own.
+        The columns that give each row its own rules.
     problem : GridProblem
         The problem of most rows.
     notation : Notation
@@ -569,7 +569,7 @@ class Corpus(Tables):
         return None in sizes and any(sizes)
 
     def _has_texts(self, name: str) -> bool:
-        """Tell whether a column holds texts, lists or objects."""
+        """Return whether a column holds texts, lists or objects."""
         kind = self.schema.field(name).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)

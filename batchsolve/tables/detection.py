@@ -524,7 +524,7 @@ def source_of(path: str, data: bytes) -> Source:
 
 
 def _standard_input() -> tuple[Any, bytes]:
-    """Return standard input, decompressed if its first bytes say so, and what was read of it."""
+    """Return standard input, decompressed if its first bytes say so, and the bytes read of it."""
     buffered: Any = sys.stdin.buffer
     ahead = buffered.peek(4)
     if compression := compression_of(ahead[:4]):

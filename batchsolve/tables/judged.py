@@ -310,7 +310,7 @@ def _range_of(value: str, bins: tuple[float, ...]) -> int:
 
 
 def check_ranges(by: Key, bins: tuple[float, ...], strata: Collection[Key]) -> None:
-    """Raise `InputError` if ranges are wanted of a column in whose strata there is no number."""
+    """Raise `InputError` if ranges are wanted of a column whose strata are not numbers."""
     if bins and strata and {*strata} <= {(NO_NUMBER,), (NO_VALUE,)}:
         raise InputError(
             f"column {quoted(by[0])} holds no numbers, of which `bins` are ranges; leave it out to "

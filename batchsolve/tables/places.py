@@ -88,7 +88,7 @@ def name_of(path: str) -> str:
 def split_suffixes(path: str) -> tuple[str, str]:
     """Return the format suffix and the compression suffix of a path, each perhaps empty.
 
-    What follows ``?`` in an address is left out.
+    The query of an address, from ``?`` on, is left out.
 
     Examples
     --------

@@ -100,7 +100,7 @@ class Grids:
     parts : list of (GridProblem, ndarray of int64)
         The problems, and the rows that are their grids.
     own : dict of str to pyarrow.Array
-        The columns that give rows rules of their own, as text.
+        The columns that give each row its own rules, as text.
     """
 
     shape: Shape
@@ -140,7 +140,7 @@ class Grids:
         return right
 
     def one_by_one(self) -> Iterator[Part]:
-        """Yield the parts; rows that have rules of their own are parts of their own."""
+        """Yield the parts; each row with own rules is one."""
         for problem, rows in self.parts:
             if isinstance(problem, Variants):
                 yield from ((problem.of_row(row), np.array([row])) for row in rows.tolist())
@@ -169,7 +169,7 @@ class Shape:
 
     @cached_property
     def problem(self) -> GridProblem:
-        """The problem of rows without rules of their own."""
+        """The problem of rows without own rules."""
         return self.rules.main_problem
 
     @property
@@ -599,7 +599,7 @@ class Reader:
 
 
 def _rules_as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return a column of rules as text; constraints are no lists."""
+    """Return a column of rules as text; constraints are not lists."""
     text = as_text(as_json(column), name)
     return text if name == CONSTRAINTS else without_brackets(text)
 

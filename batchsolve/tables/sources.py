@@ -240,7 +240,7 @@ class Block:
 
 
 def _copied(rows: pa.Table) -> pa.Table:
-    """Return a slice of a table as a table of its own."""
+    """Return a copy of a slice of a table."""
     return pa.ipc.open_stream(arrow_stream(rows)).read_all()
 
 

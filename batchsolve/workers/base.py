@@ -140,7 +140,7 @@ class Workers:
         return partial(itself, work)
 
     def scheduler_seconds(self) -> float:
-        """Return the processor time of a scheduler that is a process of its own; 0 without one."""
+        """Return the processor time of a scheduler in a separate process; 0 without one."""
         return 0.0
 
     def flight_seconds(self) -> float:
@@ -291,7 +291,7 @@ class ClusterWorkers(Workers):
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self._opened = ExitStack()
-        self._is_ours = address is None  # the processes of workers, which serve nobody else
+        self._is_ours = address is None  # the processes of workers, which serve this run alone
         self._backend: Any = None
         self._shared: tuple[Any, Shared] | None = None
         self._calls: WeakKeyDictionary[Future[Any], Any] = WeakKeyDictionary()  # the cluster's own

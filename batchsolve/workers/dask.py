@@ -279,7 +279,7 @@ UNGUARDED = (
 def check_main() -> None:
     """Raise `InputError` if worker processes cannot import the script of this process.
 
-    They import it anew, unless it is a module of its own (``python -m``) or has no file.
+    They import it anew, unless it is a named module (``python -m``) or has no file.
     """
     main = sys.modules["__main__"]
     path, spec = getattr(main, "__file__", None), getattr(main, "__spec__", None)

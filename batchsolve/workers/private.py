@@ -87,8 +87,8 @@ class FutureBackend(ParallelBackendBase):
 
     Notes
     -----
-    Whoever waits for results calls `tell`, so errors of handing out the next call are raised there,
-    and the threads of Dask and Ray in which calls end need not wait for that.
+    The caller that waits for results calls `tell`, so errors of handing out the next call are
+    raised there, and the threads of Dask and Ray in which calls end need not wait for that.
     """
 
     supports_retrieve_callback = supports_return_generator = True
@@ -145,7 +145,7 @@ ours: dict[str, Any] = {}  # the same values of our executor, by name
 
 
 class OwnLokyBackend(LokyBackend):
-    """joblib's backend of loky, but with an executor of its own; the user's stays as it is.
+    """joblib's backend of loky with a second executor; the user's stays as it is.
 
     If ours replaced it, a `Parallel` that the user still has in use would hand its calls to our
     workers, or wait for ever.

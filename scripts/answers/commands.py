@@ -163,7 +163,7 @@ def _case(command: str, words: str, suffix: str) -> Case:
 
 
 def _run(command: str, words: str, suffix: str) -> Answer:
-    """Run a command in a folder with its inputs; return its exit code and what it wrote."""
+    """Run a command in a folder with its inputs; return its exit code and its output."""
     arguments = [command, *words.split()]
     if suffix:
         arguments += ["-o", f"out{suffix}"]

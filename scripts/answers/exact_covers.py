@@ -65,7 +65,7 @@ def _small() -> Iterator[Case]:
 
 
 def _larger() -> Iterator[Case]:
-    """Return larger problems: the count, and what a budget leaves."""
+    """Return larger problems: the count, and the stacks that a budget leaves."""
     for k, name in enumerate(problems.LARGER):
         for engine in _engines_for(COMPILED, name):
             yield _case(engine, name, "first 30", FIRST)

@@ -116,7 +116,7 @@ def _of_dataset(name: str, n: int) -> Iterator[Case]:
 
 
 def _of_group(k: int) -> Iterator[Case]:
-    """Return the searches of rows that have rules of their own, side by side."""
+    """Return the searches of rows with own rules, side by side."""
     rows = _groups()[k]
     name = f"rows with rules, group {k}"
     yield _case("lanes", f"{name}: rows", lambda: rows, ROWS)
@@ -235,7 +235,7 @@ def solution_of(name: str) -> list[int]:
 
 @cache
 def rows_of_rules(name: str) -> Rows:
-    """Return a puzzle with rules of its own, with fewer and more clues, and with wrong ones."""
+    """Return a puzzle with own rules, with fewer and more clues, and with wrong ones."""
     path, record = _records()[name]
     reading = read_problem(f"{path}#id={name}")
     problem = reading.problem
@@ -286,7 +286,7 @@ def dataset_rows(name: str, n: int) -> Rows:
 
 @cache
 def _groups() -> list[Rows]:
-    """Return the rows with rules as a table has them: grouped by what they share."""
+    """Return the rows with rules as a table has them: grouped by the rules they share."""
     batches = Corpus([str(HERE / "rules.jsonl")]).batches()
     groups = (group for batch in batches for group in batch.groups())
     return [Rows(cast(GridProblem, problem), stacks) for problem, stacks in groups if len(stacks)]

@@ -1,4 +1,4 @@
-"""Calls of an engine, and what is recorded of their outcomes.
+"""Calls of an engine, and the records of their outcomes.
 
 Only the contract of engines is used (`batchsolve.engines`), so that a case says the same of every
 engine that keeps it.
@@ -104,7 +104,7 @@ def _rest(
     budget: int,
     depth: int,
 ) -> Task:
-    """Return the task of the stacks that are left of another, with the covers still wanted."""
+    """Return the task of the remaining stacks of another, with the covers still wanted."""
     left = [
         UNLIMITED if limits[root] == UNLIMITED else limits[root] - counts[root]
         for root in stacks.roots.tolist()

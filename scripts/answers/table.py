@@ -51,7 +51,7 @@ def text_of(answers: dict[Key, Answer]) -> str:
 
 
 def differences(cases: Iterable[Case], recorded: dict[Key, Answer]) -> Iterator[str]:
-    """Yield a line for each part of a case that is not as it was recorded."""
+    """Yield a line for each part of a case that differs from its record."""
     for case in cases:
         before, now = recorded.get(key_of(case)), answer_of(case)
         if before is None:

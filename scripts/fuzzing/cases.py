@@ -103,7 +103,7 @@ class Change:
 
 Check = Callable[[Draft, Outcome], str]
 Pack = Callable[[Files], Files]
-Run = Callable[[Draft], Outcome]  # of the commands of a draft, in a folder of their own
+Run = Callable[[Draft], Outcome]  # of the commands of a draft, in a new folder
 
 
 def _as_they_are(files: Files) -> Files:

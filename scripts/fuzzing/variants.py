@@ -1,4 +1,4 @@
-"""Tables of 4×4 puzzles whose rows have rules of their own, judged by all Latin squares."""
+"""Tables of 4×4 puzzles with per-row rules, judged by all Latin squares."""
 
 from __future__ import annotations
 

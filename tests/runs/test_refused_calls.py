@@ -47,7 +47,7 @@ WRONG_CALLS = [
     ("option 36 does not exist", lambda: bs.structure_symmetries(bs.family("queens:6"), [36])),
     # tables of counted subtrees
     ("only counts; it solves no puzzles", lambda: bs.solve_batch(BLANK, engine="memo")),
-    ("has no tree of its own", lambda: bs.estimate(SUDOKU, engine="memo")),
+    ("has no tree to estimate", lambda: bs.estimate(SUDOKU, engine="memo")),
     ("only counts, and counts everything", lambda: bs.count(SUDOKU, engine="memo", limit=3)),
     ("only counts, and counts everything", lambda: next(bs.solutions(SUDOKU, engine="memo"))),
     (f"a table of {2**30:,} MB", lambda: bs.count(SUDOKU, engine=f"memo:{2**30}")),
