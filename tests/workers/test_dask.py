@@ -22,7 +22,7 @@ from backends import (
 )
 from failing import Failing
 from invoking import invoke
-from rooted import Sleeps, by_root, pieces, scheduled, tasks, work
+from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
@@ -136,11 +136,12 @@ def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
         assert sum(n > 1 for n in answers.values()) > 10, answers
 
 
-def test_few_tasks_are_done_by_all_workers(workers):
+def test_few_tasks_are_done_by_all_workers(workers, tmp_path):
     """Dask prefers workers that have what a task needs, here the work."""
     with Pool(**workers) as pool:
-        for _ in range(3):
-            done = list(pool.start(Sleeps(), [(0, 0.5), (1, 0.5)]))
+        for turn in map(str, range(3)):
+            (tmp_path / turn).mkdir()
+            done = list(pool.start(Meets(), [(k, tmp_path / turn / str(k)) for k in range(2)]))
             assert len({each.worker for each in done}) == 2
 
 
