@@ -1,4 +1,4 @@
-"""Tests of every backend, which the file of a backend inherits, and what they search.
+"""Tests of every backend, which the file of a backend inherits, and the problems they search.
 
 Such a file defines the fixture `workers`: the arguments of a pool of two workers.
 """
@@ -169,7 +169,7 @@ class OfClusters(OfEveryBackend):
             assert time.monotonic() < deadline, left
             time.sleep(0.1)
         kept = f"what is done is kept in {run}; go on with --resume"
-        # no sooner, for workers have the same pipes
+        # no sooner: workers have the same pipes
         assert process.communicate() == ("", f"\nbatchsolve: {word}; {kept}\n")
 
 

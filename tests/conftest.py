@@ -145,7 +145,7 @@ def bounded_problems(draw):
 
 
 def wide(*sizes):
-    """Return a problem whose items have so many options each, of nothing else."""
+    """Return a problem whose items have these numbers of options, of nothing else."""
     names = [str(i) for i in range(len(sizes))]
     options = [[name] for name, n in zip(names, sizes, strict=True) for _ in range(n)]
     return ExactCover.from_options(options, names)

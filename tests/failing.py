@@ -1,4 +1,4 @@
-"""What fails on purpose: engines on chosen rows, and files that grow beyond some bytes."""
+"""Failures on purpose: engines on chosen rows, and files that grow beyond some bytes."""
 
 import os
 import resource

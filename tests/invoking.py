@@ -52,7 +52,7 @@ def invoke_as_user(*commands):
 
 
 def run_python(*words, **how):
-    """Run Python in a process of its own, whose streams are texts unless they are given."""
+    """Run Python in a new process, whose streams are texts unless they are given."""
     how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | how
     return subprocess.run([sys.executable, *words], **how)
 

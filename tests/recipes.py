@@ -1,7 +1,8 @@
-"""The commands of docs/clusters.md, run as they are written, on a machine of their own.
+"""The commands of docs/clusters.md, run as they are written, on a separate machine.
 
-That is a set of namespaces of Linux: a network with nothing but loopback, whose ports are all free,
-a process table whose processes all end with the first, and names for the hosts of the page.
+The machine is a set of namespaces of Linux: a network with nothing but loopback, whose ports are
+all free, a process table whose processes all end with the first, and names for the hosts of the
+page.
 """
 
 import os
@@ -47,7 +48,7 @@ def until(log, text):
 
 @cache
 def _why_not():
-    """Return why there can be no machine of its own here; None if there can."""
+    """Return why there can be no separate machine here; None if there can."""
     for program in ("unshare", "ip", "openssl"):
         if shutil.which(program) is None:
             return f"needs {program}"
@@ -57,7 +58,7 @@ def _why_not():
 
 
 def run_alone(folder, *commands, **variables):
-    """Run commands in a folder, on a machine of their own; return what they print.
+    """Run commands in a folder, on a separate machine; return their output.
 
     The first that fails ends them. The home is a folder in the folder.
     """

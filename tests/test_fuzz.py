@@ -74,7 +74,7 @@ def test_a_lost_row_is_found(monkeypatch):
 
     monkeypatch.setattr(Layout, "rows", lose_the_third)
     [data] = found("table", "is lost", seed=3).draft.files.values()
-    assert data.count(b"\n") <= 4  # a header, and the third row of those that are left
+    assert data.count(b"\n") <= 4  # a header, and the third of the remaining rows
 
 
 def test_a_wrong_solution_is_found(monkeypatch):

@@ -34,7 +34,7 @@ def test_no_module_gives_a_constant_two_values():
 
 
 def test_a_first_answer_does_without_pandas():
-    """Arrow would import it, if it is installed, for the first array that is made of values."""
+    """Arrow would import it, where installed, at the first array made of values."""
     calls = (
         f'batchsolve.solve("{GRID}"); batchsolve.canonical("{GRID}"); batchsolve.count("queens:6")'
     )

@@ -72,7 +72,7 @@ def without_times(text):
 
 
 def ended(command, code):
-    """Run a command after one that ended with a code; return its own, and what it prints.
+    """Run a command after one that ended with a code; return its code, and its output.
 
     The shell is asked only where its characters mean something.
     """

@@ -1,6 +1,6 @@
 """Every keyword of a public function and every option changes something, or is refused by name.
 
-What a call does is written down: its result, what it logs and writes, how often it calls back, the
+Each call is written down: its result, what it logs and writes, how often it calls back, the
 workers that it asks for, and the number of tasks that it hands out.
 """
 
@@ -384,7 +384,7 @@ def without_times(facts):
 
 
 class Interrupted(BaseException):
-    """The end of a run that is to be resumed."""
+    """The end of a run before it is resumed."""
 
 
 def interrupt(_):

@@ -554,7 +554,7 @@ def test_commands_work_without_docstrings():
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes by their environment")
 @pytest.mark.parametrize("words", ["solve in.txt -o out.csv", "count queens:8 --backend loky -j 2"])
 def test_a_command_leaves_no_process_behind(words, folder):
-    """Also none in a session of its own; the environment tells whose it is."""
+    """Also none in a new session; the environment tells whose it is."""
     batchsolve(*words.split(), env=os.environ | {"OF_TEST": str(folder)}, check=True)
     until = time.monotonic() + 10  # helpers of Python end once their pipe is closed
     while (left := processes_with(f"OF_TEST={folder}")) and time.monotonic() < until:

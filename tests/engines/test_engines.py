@@ -1,4 +1,4 @@
-"""What every engine promises, against oracles that know nothing of it.
+"""The promises of every engine, against independent oracles.
 
 Some engines walk the tree of dancing links: they are held to `dlx` in everything, and the promises
 are checked once for each tree.
@@ -105,7 +105,7 @@ def test_engines_that_walk_the_tree_of_dancing_links_do_all_as_they(
 
 @st.composite
 def hard_stacks(draw):
-    """Draw a hard 9×9 puzzle with some more clues, and perhaps without one of its own."""
+    """Draw a hard 9×9 puzzle with some more clues, and perhaps without one of its clues."""
     number = draw(st.integers(0, 99))
     puzzle, solution = (grids[number] for grids in hard_puzzles())
     blank, given = np.flatnonzero(puzzle == 0).tolist(), np.flatnonzero(puzzle).tolist()

@@ -1,6 +1,6 @@
 """`lanes` against `dlx` and `cells`, for many shapes of box.
 
-What holds for every engine is in test_engines.py.
+Promises of every engine are in test_engines.py.
 """
 
 import os

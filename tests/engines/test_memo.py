@@ -128,7 +128,7 @@ def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
     other = tmp_path / "other"
     other.write_text("of another")
     opened = os.open(other, os.O_RDWR)
-    os.dup2(opened, place)  # as the system gives away the place of what was closed
+    os.dup2(opened, place)  # as the system gives away the place of a closed file
     assert again.search(problem, Task.of(WHOLE)).counts.tolist() == [2**150]
     for each in {opened, place}:
         os.close(each)
@@ -191,7 +191,7 @@ def test_correctness_does_not_depend_on_the_table(problem, megabytes, budget):
 
 
 def test_secondary_items_that_rule_nothing_out_do_not_tell_sets_apart():
-    # 20 questions with two answers each; every answer has a secondary item of its own
+    # 20 questions with two answers each; every answer has its own secondary item
     options = [[f"q{k}", f"s{k}{a}"] for k in range(20) for a in "01"]
     names = {name: None for option in options for name in option}
     questions, answers = ([name for name in names if name[0] == kind] for kind in "qs")

@@ -138,7 +138,7 @@ def in_both(rules):
 
 
 def own(**fields):
-    """The rules of `TWO` with some of its own."""
+    """The rules of `TWO` with some more."""
     base = sudoku.overlapping(TWO, (2, 2))
     return base + replace(base, houses=(), **fields)
 

@@ -1,6 +1,6 @@
 """Problems that cannot be are refused in one message.
 
-What files of problems can hold as well is in tables/test_reading.py.
+Other content of problem files is in tables/test_reading.py.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Grids with rules of their own: counts by hand and by brute force, and `lanes` against `dlx`."""
+"""Grids with per-row rules: counts by hand and by brute force, and `lanes` against `dlx`."""
 
 import itertools
 import pickle
@@ -138,7 +138,7 @@ def test_grids_of_six_with_diagonals():
 
 @st.composite
 def rows_of_four(draw):
-    """Rows of 4x4 grids that share a named rule: rules of their own, regions or none, clues."""
+    """Rows of 4x4 grids that share a named rule: own rules, regions or none, clues."""
     shared = Rules.square(4, ()) if draw(st.booleans()) else plain(2, 2)
     rule = draw(st.sampled_from(["", "x", "antiking", "nonconsecutive"]))
     shared = shared + named(rule, 2, 2) if rule else shared
@@ -161,7 +161,7 @@ def rows_of_four(draw):
 
 @given(rows_of_four())
 def test_rows_whose_rules_differ(rows):
-    """Grids side by side, each with its rules, have the solutions of their own problems.
+    """Grids side by side, each with its rules, have the solutions of each problem alone.
 
     Those are found by brute force, and by engines that search one grid.
     """

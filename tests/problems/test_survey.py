@@ -1,4 +1,4 @@
-"""What a survey counts, against the same in plain Python."""
+"""The counts of a survey, against plain Python."""
 
 import re
 

@@ -29,7 +29,7 @@ def counts_in(path):
 
 
 def test_families_are_counted_as_alone(tmp_path):
-    """Which is right, as test_families shows."""
+    """That count is right, as test_families shows."""
     summary = bs.count_file(FAMILIES, tmp_path / "out.csv", jobs=2)
     for name, row in zip(FAMILIES, counts_in(tmp_path / "out.csv"), strict=True):
         problem, alone = bs.family(name), bs.count(name, jobs=1)

@@ -102,7 +102,7 @@ def test_the_cheapest_covers_are_read_back_beside_their_costs(tmp_path):
 
 
 TWINS = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
-NOT_FOUND = [  # the name and the text of a file, the problem, and what is said
+NOT_FOUND = [  # the name and the text of a file, the problem, and the message
     ("short.jsonl", '{"options": ["1@1,3"]}', "not a cover: item 2 is in none of the options"),
     ("strange.jsonl", '{"options": ["9@1,3"]}', "row 1: the problem has no option called '9@1,3'"),
     ("other.jsonl", '{"grid": "1234"}', "one column called 'options'"),

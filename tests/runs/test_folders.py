@@ -114,7 +114,7 @@ def test_a_column_says_which_file_a_row_is_from(corpora, tmp_path, kind):
 
 
 def test_parts_have_numbers(corpora, tmp_path):
-    """Which are the same whatever the parallelism, as test_same_bytes shows."""
+    """The bytes are the same whatever the parallelism, as test_same_bytes shows."""
     with small_blocks(400):
         summary = bs.solve_file(corpora, f"{tmp_path}/out/", jobs=2)
     assert sorted(contents(tmp_path / "out")) == [f"part-{k:06d}.parquet" for k in range(5)]
@@ -236,7 +236,7 @@ def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
 
 @pytest.mark.usefixtures("_all_recorded")
 def test_a_file_is_not_resumed_as_a_folder(corpora, tmp_path, monkeypatch):
-    """Their journals have one name, and what the one has written the other would leave out."""
+    """Their journals have one name, and each would leave out the rows that the other wrote."""
     monkeypatch.chdir(tmp_path)
     outputs, forms = ("out.parquet", "out.parquet/"), ("a file", "a folder")
     for (first, second), (then, now) in ((outputs, forms), (outputs[::-1], forms[::-1])):

@@ -1,4 +1,4 @@
-"""Generation: each puzzle is as it was wished; workers and blocks change no byte."""
+"""Generation: each puzzle is as wished; workers and blocks change no byte."""
 
 import re
 from itertools import islice, pairwise

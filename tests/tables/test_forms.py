@@ -506,7 +506,7 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
 SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
 U, X, M = "unique", "invalid", "multiple"
-FILES = {  # the content of a file, the statuses of its rows, and what is said about them
+FILES = {  # the content of a file, the statuses of its rows, and messages
     "gaps between boxes.txt": ("\n\n".join(BANDS * 2), [U] * 2),
     "digits of few kinds.txt": (FEW_DIGITS, [M]),
     "a row is missing.txt": (f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n", [U, X, U]),

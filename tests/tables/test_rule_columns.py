@@ -1,4 +1,4 @@
-"""Rows with rules of their own, against brute force; the formats people use."""
+"""Rows with own rules, against brute force; the formats people use."""
 
 import json
 import re
@@ -341,7 +341,7 @@ def test_a_column_that_seems_to_hold_rules_is_not_passed_over(column, named, why
 OTHER = {"marks": ["good", "poor"], "rules": ["x", "x"], "regions": ["Europe", "Asia"]}
 
 
-NAMED_COLUMNS = {  # the statuses of rows, and the end of what is said
+NAMED_COLUMNS = {  # the statuses of rows, and the end of the message
     None: ("invalid", ", rules in rules, regions, marks"),
     "rules": ("unique", ", rules in rules"),
     "none": ("multiple", ""),

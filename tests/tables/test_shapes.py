@@ -43,7 +43,7 @@ def cells(n):
 
 
 def alone(text, box, **how):
-    """The answer to a puzzle in a table of its own, of the shape that is named."""
+    """The answer to a puzzle alone in a table, of the shape that is named."""
     n = box[0] * box[1]
     table = pa.table({"puzzle": [text]})
     return bs.solve_table(table, box=box, alphabet=ALPHABETS[n], **how).to_pylist()[0]

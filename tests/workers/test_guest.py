@@ -229,7 +229,7 @@ from batchsolve.workers import Processes
 def is_given_back(_=0):
     array = np.empty(16 << 20, np.uint8)
     before = array.ctypes.data - ctypes.sizeof(ctypes.c_size_t)  # its size, and flags
-    return bool(ctypes.c_size_t.from_address(before).value & 2)  # if it has pages of its own
+    return bool(ctypes.c_size_t.from_address(before).value & 2)  # if it has private pages
 
 assert bs.count("queens:6").count == 4
 print(is_given_back())

@@ -155,7 +155,7 @@ def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
 
 
 def test_the_recipe_for_ray_joins_hosts_that_share_nothing(shells):
-    """The token is copied to a host; others, without it or with one of their own, are refused."""
+    """The token is copied to a host; others, without it or with another, are refused."""
     pytest.importorskip("ray")
     (recipe,) = blocks("Ray")
     mode, token, head, other, count = lines(recipe)
