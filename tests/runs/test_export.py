@@ -45,14 +45,12 @@ def record(journal, directory, name, rows):
 
 
 def exported(tmp_path, schema, parts, suffix, number):
-    directory, output = tmp_path / f"run{number}", tmp_path / f"{number}{suffix}"
+    folder = tmp_path / str(number)
+    directory, output = folder / "run", folder / f"out{suffix}"
     make_run(directory, schema, parts)
     assert export_run(str(directory), str(output), jobs=1 + number % 3) == sum(map(len, parts))
-    assert sorted(os.listdir(tmp_path)) == sorted([directory.name, output.name])
-    data = content_of(output)
-    output.unlink()
-    (tmp_path / directory.name).rename(tmp_path.parent / f"{tmp_path.name}-{number}")
-    return data
+    assert sorted(os.listdir(folder)) == sorted([directory.name, output.name])
+    return content_of(output)
 
 
 @given(st.lists(st.lists(st.sampled_from(NAMES), max_size=4), max_size=60))
