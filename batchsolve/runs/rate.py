@@ -46,7 +46,7 @@ from batchsolve.settings.keywords import RateFields, RateFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
-from batchsolve.tables.reader import Batch, Reader, Shape
+from batchsolve.tables.reader import Batch, Reader
 from batchsolve.tables.sources import TableSource
 
 NOT_RATED = "only 9×9 grids of rows, columns and boxes, without other rules, are rated"
@@ -242,13 +242,13 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     is_rated, puzzles = np.zeros(len(answers), np.bool_), np.zeros((len(answers), 81), np.uint8)
     notations = np.empty(len(answers), object)
     for grids in batch.grids:
-        some = grids.rows[values.status[grids.rows] == Status.UNIQUE]
-        if _is_rated(grids.shape):
+        is_unique = values.status[grids.rows] == Status.UNIQUE
+        may_be = grids.are_plain & has_ratings(grids.shape.problem)
+        if (some := grids.rows[is_unique & may_be]).size:
             is_rated[some] = True
             puzzles[some] = grids.puzzles_of(some)
             notations[some] = grids.shape.notation
-        else:
-            values.messages |= dict.fromkeys(some.tolist(), NOT_RATED)
+        values.messages |= dict.fromkeys(grids.rows[is_unique & ~may_be].tolist(), NOT_RATED)
     puzzles, notations = puzzles[is_rated], notations[is_rated]
     found = ratings_of(puzzles, wanted.backdoor, wanted.uniqueness)
     columns = {
@@ -274,13 +274,8 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
 
 def _may_be_rated(reader: Reader) -> bool:
     """Return True if rows are rated, or grids of other shapes among the first rows may be."""
-    are_mixed = not reader.is_one and not reader.main.rules.names
     has_others = reader.has_boxes or any(form.n_digits == RATED_DIGITS for form in reader.known)
-    return _is_rated(reader.main) or (are_mixed and has_others)
-
-
-def _is_rated(shape: Shape) -> bool:
-    return not shape.rules.names and has_ratings(shape.problem)
+    return has_ratings(reader.main.problem) or (not reader.is_one and has_others)
 
 
 # ---- ratings of grids -----------------------------------------------------------------------

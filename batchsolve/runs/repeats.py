@@ -34,6 +34,7 @@ import pyarrow as pa
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError, InWords, counted
+from batchsolve.problems.grid_symmetries import check_shape
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_columns, shown
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
@@ -46,7 +47,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_shape
+from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_rows
 from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
@@ -278,7 +279,7 @@ def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, Ints]:
 
     A puzzle whose form was not found is not the form of another puzzle.
     """
-    found, forms, _ = forms_of_shape(grids.shape, cells, places)
+    found, forms, _ = forms_of_rows(grids, cells, places)
     cells = cells.copy()
     cells[found] = forms
     return cells, np.setdiff1d(places, found)
@@ -523,7 +524,7 @@ class _Repeats:
             check_same_rules(corpus, other)
         if self.wanted.up_to_symmetry:
             for one in (corpus, *others):
-                one.reader.main.check_has_forms()
+                check_shape(one.reader.main.problem)
         self.totals.solution_column = corpus.solution_column
         are_solved = [None not in (corpus.solution_column, one.solution_column) for one in others]
         learned = list(zip(others, map(self._keys, are_solved), strict=True))

@@ -29,6 +29,7 @@ import pyarrow.csv as pacsv
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
+from batchsolve.problems.grid_symmetries import NO_SYMMETRY, check_shape
 from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
@@ -45,7 +46,7 @@ from batchsolve.tables.columns import (
     storage_of,
 )
 from batchsolve.tables.places import open_to_read, split_suffixes
-from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
+from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_rows
 
 
 class RowSums(NamedTuple):
@@ -200,7 +201,7 @@ def answer_table(
         If canonical forms are wanted, and grids of this shape have none.
     """
     if files.canonical:
-        reader.main.check_has_forms()
+        check_shape(reader.main.problem)
     kind = reader.schema.field(reader.column).type
     grids = grid_type(kind, reader.main.notation.n_digits)
     if as_digits:
@@ -258,11 +259,12 @@ def _forms(
     kind: pa.DataType | None, grids: Grids, is_valid: Bools, messages: dict[int, str | None]
 ) -> pa.Array:
     """Return the canonical forms of valid puzzles; add a message if one was not found."""
-    found, forms, why = forms_of_shape(grids.shape, grids.puzzles, np.flatnonzero(is_valid))
-    has_form = np.zeros(len(is_valid), np.bool_)
+    found, forms, why = forms_of_rows(grids, grids.puzzles, np.flatnonzero(is_valid))
+    has_form, are_plain = np.zeros(len(is_valid), np.bool_), grids.are_plain
     has_form[found] = True
-    for row in grids.rows[is_valid & ~has_form].tolist():
-        messages[row] = messages.get(row) or why
+    for place in np.flatnonzero(is_valid & ~has_form).tolist():
+        row = int(grids.rows[place])
+        messages[row] = messages.get(row) or (why if are_plain[place] else NO_SYMMETRY)
     return _column(kind, grids.shape, forms, has_form)
 
 

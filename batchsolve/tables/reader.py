@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, quoted
-from batchsolve.problems.grid_symmetries import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
+from batchsolve.problems.grid_symmetries import NO_ROOM, check_shape, forms_of
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     FINE,
@@ -123,6 +123,14 @@ class Grids:
         places = np.minimum(self.places(rows), len(self.rows) - 1)
         return np.asarray(self.rows[places] == rows)
 
+    @property
+    def are_plain(self) -> Bools:
+        """True for each row without own rules."""
+        plain = np.ones(len(self.rows), np.bool_)
+        for column in self.own.values():
+            plain &= ~have_text(column)
+        return plain
+
     def puzzles_of(self, rows: Ints) -> Bytes:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
@@ -176,12 +184,6 @@ class Shape:
     def box(self) -> tuple[int, int] | None:
         """Rows and columns of a box, if there are boxes."""
         return self.rules.box or default_box(self.rules.n_digits)
-
-    def check_has_forms(self) -> None:
-        """Raise `ProblemError` if grids of the shape have no canonical form."""
-        check_shape(self.problem)
-        if self.rules.names:
-            raise ProblemError(NO_SYMMETRY)
 
     def grids(self, texts: Texts, rows: Ints, found: EncodedGrids, faults: dict[int, str]) -> Grids:
         """Return the grids of some rows of a block; add the faults of malformed rows.
@@ -250,8 +252,16 @@ class Shape:
                     faults.setdefault(row, why)
 
 
-def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
-    """Return the canonical forms of the valid grids of a shape at some places.
+def forms_of_rows(grids: Grids, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
+    """Return the canonical forms of valid rows of a shape; rows with own rules have none.
+
+    Parameters
+    ----------
+    grids : Grids
+    cells : ndarray of uint8, shape (n, N²)
+        The digits of the rows: puzzles, or solutions.
+    places : ndarray of int64
+        The places of the valid ones.
 
     Returns
     -------
@@ -259,14 +269,15 @@ def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Byte
         The places of the grids whose form was found.
     forms : ndarray of uint8, shape (number of those, N²)
     why : str
-        The reason why the form of the others was not found.
+        The reason why the form of others without own rules was not found.
     """
     try:
-        shape.check_has_forms()
+        check_shape(grids.shape.problem)
     except ProblemError as error:
         return places[:0], cells[:0], str(error)
-    forms = forms_of(shape.problem, cells[places])
-    return places[forms.found], forms.grids[forms.found], NO_ROOM
+    plain = places[grids.are_plain[places]]
+    forms = forms_of(grids.shape.problem, cells[plain])
+    return plain[forms.found], forms.grids[forms.found], NO_ROOM
 
 
 EncodedGrids = tuple[pa.Array, Bytes, npt.NDArray[np.int32]]

@@ -279,6 +279,18 @@ def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
     assert not summary.complete
 
 
+@pytest.mark.parametrize("column", ["rules", "regions", "pairs"])
+def test_rows_without_own_rules_have_forms_beside_others(column):
+    rules = {"rules": "x", "regions": "AABBAABBCCDDCCDD", "pairs": "r1c2<r1c3"}[column]
+    rows = [PUZZLE, SAME_BUT_FOR_SYMMETRY, PUZZLE, SAME_BUT_FOR_SYMMETRY]
+    table = pa.table({"puzzle": rows, column: ["", None, rules, rules]})
+    forms = bs.solve_table(table, canonical=True)["canonical"].to_pylist()
+    assert forms == [bs.canonical(PUZZLE)] * 2 + [None] * 2
+    assert bs.dedupe(table, up_to_symmetry=True)[column].to_pylist() == ["", rules, rules]
+    leaks = bs.audit(table.slice(0, 1), table.slice(1)).test
+    assert (leaks.puzzle_up_to_symmetry, leaks.undecided) == (1, 2)
+
+
 def test_a_table_of_keys_grows():
     rng = np.random.default_rng(2)
     grids = rng.integers(0, 3, (150_000, 11)).astype(np.uint8)

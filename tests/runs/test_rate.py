@@ -47,6 +47,14 @@ def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_
     assert [row["technique"] for row in rows_of_csv(tmp_path / "out.csv")[3:]] == [""] * n_small
 
 
+def test_rows_with_own_rules_have_no_ratings_beside_others():
+    regions = "".join(str(row // 3 * 3 + column // 3) for row in range(9) for column in range(9))
+    table = pa.table({"puzzle": [EASY] * 3, "regions": ["", None, regions]})
+    rows = bs.rate(table.append_column("marks", [["", "." * 81, ""]])).to_pylist()
+    assert [row["rating"] for row in rows] == [1.2, None, None]
+    assert all("only 9×9 grids" in row["message"] for row in rows[1:])
+
+
 def test_the_command_writes_a_table_and_a_summary(tmp_path):
     (tmp_path / "in.csv").write_text(f"puzzle\n{EASY}\n{HARD}\n")
     done = invoke("rate", tmp_path / "in.csv", "--steps", "--json")

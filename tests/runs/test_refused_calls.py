@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import DATASETS, EASY
+from conftest import DATASETS
 
 import batchsolve as bs
 from batchsolve.runs.split import write_parts
@@ -73,7 +73,6 @@ WRONG_CALLS = [
     ("grid 0 has 5 in row 1, column 1; digits are 1 to 4", lambda: bs.solve_batch(BLANK + 5)),
     # ratings, canonical forms and partial covers
     ("only 9×9 grids", lambda: bs.rate(TABLE, column="puzzle")),
-    ("only 9×9 grids", lambda: bs.rate(pa.table({"puzzle": [EASY], "rules": ["x"]}))),
     (r"\.npy", lambda: bs.rate_file(DATASETS / "sudoku9.csv", "out.npy")),
     ("grid 1: digit 5 twice in a row: row 1, column 1 and", lambda: bs.canonical_forms(FIVES)),
     ("grids of 25×25 .* too many sym", lambda: bs.canonical_forms(LARGE, bs.Sudoku(5, 5))),
