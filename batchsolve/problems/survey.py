@@ -158,12 +158,15 @@ class Shown(NamedTuple):
         The text between the numbers of the first grid.
     first : int
         The digit that they begin with: 0 if some have 0 and blanks, and none has N.
+    full : tuple of (int, int)
+        The sets of full grids beside these, such as solutions, in the same form.
     """
 
     form: Form
     sets: tuple[tuple[int, int], ...]
     separator: str
     first: int
+    full: tuple[tuple[int, int], ...] = ()
 
     @property
     def symbols(self) -> set[str]:
@@ -184,8 +187,8 @@ def shown(
     blanks : str, optional
         The symbols of blank cells that a user names; by default, `BLANKS` can be some.
     full : iterable of pyarrow.StringArray
-        Columns of full grids beside these, such as solutions: the first that has 0 or N tells where
-        digits begin if these grids have neither.
+        Columns of full grids beside these, such as solutions. If several alphabets fit these grids,
+        they tell which; the first that has 0 or N tells where digits begin if these have neither.
 
     Examples
     --------
@@ -195,8 +198,8 @@ def shown(
     """
     _, _, low, high, _ = survey(column)
     two_blanks, has_last, _ = (each.any() for each in _ends(column, low, form, blanks))
-    for beside in full if not (two_blanks or has_last) else ():
-        codes = forms(beside)
+    full = [(beside, forms(beside)) for beside in full]
+    for beside, codes in full if not (two_blanks or has_last) else ():
         kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
         each_ends = (_ends(some, survey(some)[2], each, blanks) for some, each in kinds)
         ends = zip(*each_ends, strict=True)
@@ -205,7 +208,9 @@ def shown(
             break
     first = int(not two_blanks or has_last)
     separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
-    return Shown(form, tuple(Counter(_sets(low, high)).items()), separator, first)
+    same = (survey(beside.filter(codes == form.code)) for beside, codes in full)
+    of_full = (pair for _, _, low, high, _ in same for pair in _counted(low, high))
+    return Shown(form, _counted(low, high), separator, first, tuple(of_full))
 
 
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
@@ -225,6 +230,11 @@ def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> lis
 def _sets(lows: Words, highs: Words) -> list[int]:
     """Return the set of bytes of each grid, given both halves."""
     return [low | high << 64 for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+
+
+def _counted(lows: Words, highs: Words) -> tuple[tuple[int, int], ...]:
+    """Return the different sets of bytes of grids, and their numbers."""
+    return tuple(Counter(_sets(lows, highs)).items())
 
 
 def _separator(text: str) -> str:
@@ -395,7 +405,7 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
     # of two kinds of blanks in a value, one may be a digit of another alphabet
     blanks, is_clear = named or BLANKS, named is not None or len(known) == 1
     most_blanks = len(blanks) if is_clear else 1
-    scores = {each: _score(each, seen, most_blanks) for each in known}
+    scores = {each: _score(each, seen.sets, most_blanks) for each in known}
     most = max(scores.values(), default=0)
     if most == 0:
         names = ", ".join(each.name for each in notations(n)) or "numbers"
@@ -404,6 +414,8 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
             f"kind; name your alphabet with `alphabet`, or your blanks with `blank`"
         )
     best = [notation for notation, score in scores.items() if score == most]
+    fitting = [_score(each, seen.full) for each in best]
+    best = [each for each, score in zip(best, fitting, strict=True) if score == max(fitting)]
     # grids of nothing but blanks fit every alphabet; any others have to leave one
     allowed = _allowed(best[0])
     used = _characters(used for used, _ in seen.sets if not used & ~allowed)
@@ -416,13 +428,13 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
     return replace(best[0], blank=(shown_blanks or blanks)[0])
 
 
-def _score(notation: Notation, seen: Shown, most_blanks: int) -> int:
+def _score(notation: Notation, sets: tuple[tuple[int, int], ...], most_blanks: int = 0) -> int:
     """Return the number of grids that fit a notation and have at most `most_blanks` blanks."""
     allowed = _allowed(notation)
     blanks = _mask("".join(set(notation.blanks) - set(notation.symbols)))
     return sum(
         count
-        for used, count in seen.sets
+        for used, count in sets
         if not used & ~allowed and (used & blanks).bit_count() <= most_blanks
     )
 

@@ -1,6 +1,7 @@
 """Digits from 0, and whole numbers as floating-point ones, in every form of tables."""
 
 import json
+from math import isqrt
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ WHY = (
     "0 and blanks, but no 4: do the digits begin at 0? then name the alphabet 0-3; or, if 0 is a "
     "blank cell, too, name both as `blank`, such as .0 (null is .)"
 )
+HEX = "0123456789ABCDEF"
 LIBRARIES = {"arrow": pa.table, "polars": pl.DataFrame, "pandas": pd.DataFrame}
 
 
@@ -309,3 +311,19 @@ def test_rules_with_values_need_digits_from_1(column, rule):
 def test_puzzles_with_values_are_made_with_digits_from_1(wish):
     with pytest.raises(bs.InputError, match="need digits from 1"):
         bs.generate_table(1, box=(2, 2), alphabet="0-3", **wish)
+
+
+@pytest.mark.parametrize("clues", [0, 1])
+@pytest.mark.parametrize(
+    "symbols", ["1234", "ABCD", "ABCDEFGHI", "123456789ABCDEFG", HEX, "ABCDEFGHIJKLMNOP"]
+)
+def test_solutions_tell_the_alphabet_of_puzzles_with_few_clues(symbols, clues):
+    n, k = len(symbols), isqrt(len(symbols))
+    rows = [k * row + row // k for row in range(n)]
+    solution = "".join(symbols[(row + column) % n] for row in rows for column in range(n))
+    place = solution.index("A") if "A" in symbols else 0
+    puzzle = "." * place + solution[place : place + clues] + "." * (n * n - place - clues)
+    table = pa.table({"puzzle": [puzzle], "solution": [solution]})
+    solved = bs.solve_table(table)
+    assert solved["agrees"].to_pylist() == [True]
+    assert set(solved["solution"][0].as_py()) == set(symbols)
