@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
+from typing import Any
 
 from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.formats.whole_files import loads
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.rules import Cage, Cells, Rules, diagonals
+from batchsolve.problems.rules import KINDS, Cage, Cells, Rules, diagonals
 from batchsolve.problems.sudoku import (
     Place,
     drawn_labels,
@@ -84,6 +85,14 @@ class RuleReader:
     def n_cells(self) -> int:
         """Number of cells."""
         return len(self.places)
+
+    def said(self, *names: str) -> tuple[bool, list[list[Any]]]:
+        """Return all that was read, and these names: the same in whatever order it was written."""
+        read = [tuple(getattr(self, kind)) for kind in KINDS]
+        sums = {(tuple(sorted(cells)), total) for cells, total in self.sums}
+        names_of = {*names, *self.names} - {""}
+        each = *Rules(self.n, self.places, *read).as_sets(), sums, names_of, set(self.strict)
+        return self.has_boxes, [sorted(some) for some in each]
 
     def check_is_square(self) -> None:
         """Raise `ProblemError` if the grids overlap."""

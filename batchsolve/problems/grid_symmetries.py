@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import factorial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts
 from batchsolve.errors import InWords, ProblemError, counted
 from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.rules import Cells, Rules, are_allowed
+from batchsolve.problems.rules import Rules, are_allowed
 from batchsolve.problems.sudoku import Sudoku
 
 MOST_STATES = 1 << 17
@@ -299,35 +299,16 @@ def _group_of_rules(rules: Rules) -> GridGroup:
     """Return the group of turns, reflections and relabellings that keep the rules."""
     drawn = np.full(rules.extent, -1)  # the cell at each place, -1 outside
     drawn[tuple(zip(*rules.places, strict=True))] = np.arange(rules.n_cells)
-    named, turns = _renamed(rules, range(rules.n_cells)), []
+    named, turns = rules.as_sets(), []
     for turned in (np.rot90(each, k) for each in (drawn, drawn.T) for k in range(4)):
         if np.array_equal(turned < 0, drawn < 0):
             cells = turned[drawn >= 0].tolist()
-            turns += [cells] if _renamed(rules, cells) == named else []
+            turns += [cells] if rules.as_sets(cells) == named else []
     found = np.unique(np.array(turns, np.uint16), axis=0)
     kind = _label_kind(rules)
     is_identity = (found == np.arange(rules.n_cells)).all(axis=1)
     moves, relabels = found[~is_identity], _relabels(rules.n_digits, kind)
     return GridGroup(rules.n_digits, 0, 0, kind, found, moves, relabels)
-
-
-def _renamed(rules: Rules, cells: Any) -> tuple[Any, ...]:
-    """Return the rules, as sets, with the cells renamed."""
-
-    def renamed(some: Cells) -> frozenset[int]:
-        return frozenset(cells[cell] for cell in some)
-
-    pairs = set()
-    for a, b, relation in rules.pairs:
-        is_ordered = relation == "less"
-        pairs.add((cells[a], cells[b], relation) if is_ordered else (renamed((a, b)), relation))
-    return (
-        {*map(renamed, rules.houses)},
-        {*map(renamed, rules.groups)},
-        pairs,
-        {(renamed(cage.cells), cage.total) for cage in rules.cages},
-        {(cells[cell], digits) for cell, digits in rules.marks},
-    )
 
 
 def _label_kind(rules: Rules) -> int:

@@ -219,6 +219,28 @@ class Rules:
         }
         return replace(self, **joined)
 
+    def as_sets(self, cells: Sequence[int] | None = None) -> tuple[set[Any], ...]:
+        """Return sets of the rules of each of `KINDS`, perhaps with the cells renamed.
+
+        The order in which rules or cells were named does not matter.
+        """
+
+        def renamed(some: Cells) -> Cells:
+            return tuple(sorted(some if cells is None else (cells[cell] for cell in some)))
+
+        pairs = set()
+        for a, b, relation in self.pairs:
+            one, other = renamed((a,)), renamed((b,))
+            is_ordered = relation == "less"
+            pairs.add(((*one, *other) if is_ordered else renamed((a, b)), relation))
+        return (
+            {*map(renamed, self.houses)},
+            {*map(renamed, self.groups)},
+            pairs,
+            {(renamed(cage.cells), cage.total) for cage in self.cages},
+            {(renamed((cell,)), digits) for cell, digits in self.marks},
+        )
+
     def beyond(self, other: Rules) -> Rules:
         """Return the houses, groups and pairs that other rules lack, and all cages and marks."""
         more: dict[str, Any] = {}

@@ -98,13 +98,12 @@ class RuleColumns:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             found = _by_texts(hashed, (RULES, REGIONS, *OWN), every)
             for (rules, regions, *own), rows in found:
-                names = sorted(names_in(rules))
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = drawn_labels(regions, drawing) if regions else []
                     houses = regions_of(labels, self.n_digits)
-                    said = names, houses, own_rules(self.n_digits, tuple(own), drawing)
-                    digest = hashlib.sha256(repr(said).encode()).digest()
+                    said = own_rules(self.n_digits, tuple(own), drawing).said(*names_in(rules))
+                    digest = hashlib.sha256(repr((houses, said)).encode()).digest()
                     each[rows] = np.frombuffer(digest, np.uint8)
             digits.append(each)
         return np.concatenate(digits, axis=1) if len(digits) > 1 else puzzles

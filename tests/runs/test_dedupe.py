@@ -291,6 +291,30 @@ def test_rows_without_own_rules_have_forms_beside_others(column):
     assert (leaks.puzzle_up_to_symmetry, leaks.undecided) == (1, 2)
 
 
+SIZE = ".Shape~4x4"
+CAGES = [{"sum": 3, "cells": [[0, 0], [0, 1]]}, {"sum": 7, "cells": [[0, 3], [0, 2]]}]
+CAGES_AGAIN = [{"sum": 7, "cells": [[0, 2], [0, 3]]}, {"sum": 3, "cells": [[0, 1], [0, 0]]}]
+
+
+@pytest.mark.parametrize(
+    ("column", "same", "other"),
+    [
+        ("rules", ["x+antiking", "antiking+x", "X, antiking+x"], "x"),
+        ("pairs", ["r1c1-r1c2", "r1c2-r1c1", "r1c2-r1c1 r1c1-r1c2"], "r1c1-r1c3"),
+        ("pairs", ["r1c1<r1c2 r2c1<r2c2", "r2c2>r2c1 r1c1<r1c2"], "r1c2<r1c1 r2c1<r2c2"),
+        ("cages", [json.dumps(CAGES), json.dumps(CAGES_AGAIN)], json.dumps(CAGES[:1])),
+        (
+            "constraints",
+            [f"{SIZE}.AntiKing.Windoku", f"{SIZE}.Windoku.AntiKing"],
+            f"{SIZE}.Windoku",
+        ),
+    ],
+)
+def test_rules_are_equal_in_whatever_order_they_are_written(column, same, other):
+    table = pa.table({"puzzle": ["." * 16] * (len(same) + 1), column: [*same, other]})
+    assert bs.dedupe(table)[column].to_pylist() == [same[0], other]
+
+
 def test_a_table_of_keys_grows():
     rng = np.random.default_rng(2)
     grids = rng.integers(0, 3, (150_000, 11)).astype(np.uint8)
