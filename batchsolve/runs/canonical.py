@@ -16,6 +16,8 @@ from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.sudoku import usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
 from batchsolve.settings.arguments import Box, checked_box
+from batchsolve.tables.columns import as_text
+from batchsolve.tables.frames import text_column
 
 AT_ONCE = 10_000  # grids, which take some tenths of a second
 
@@ -34,7 +36,7 @@ def canonical_forms(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N, 0 for blank cells; or puzzles of one size, as `canonical` takes one.
+        Digits 1 .. N, 0 for blank cells; or puzzles of one size, as `solve_batch` takes them.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
     box : (int, int), optional
@@ -75,11 +77,11 @@ def canonical_forms(
         raise InputError("the problem has its box; name one of them")
     if isinstance(grids, Iterator):
         grids = list(grids)
-    are_lists = isinstance(grids, Iterable) and not isinstance(grids, str | np.ndarray)
-    if are_lists and not is_table(grids) and any(isinstance(each, str) for each in grids):
+    texts = None if is_table(grids) or isinstance(grids, str) else text_column(grids)
+    if texts:
         if problem is not None:
             box = check_shape(problem)
-        problem, grids = _of_texts(grids, box, alphabet, blank)
+        problem, grids = _of_texts(as_text(texts, "grids").to_pylist(), box, alphabet, blank)
     elif alphabet is not None or blank is not None:
         raise InputError("`alphabet` and `blank` are of texts; digits of an array are 1 to N")
     if problem is None:

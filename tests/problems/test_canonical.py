@@ -3,8 +3,11 @@
 from math import factorial
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
-from conftest import SOLVED as LEAST
+from conftest import PUZZLE, SOLVED as LEAST
 from hypothesis import given, settings, strategies as st
 from oracles import canonical_form, lines_in_all_orders, shuffled, solved
 
@@ -178,6 +181,15 @@ def test_a_search_without_room_finds_no_form(monkeypatch):
     assert not forms.grids[0].any()
     with pytest.raises(bs.InputError, match="no canonical form: more than"):
         bs.canonical("".join(map(str, pattern.reshape(-1).tolist())), box=(2, 4))
+
+
+@pytest.mark.parametrize("make", [np.array, pa.array, pd.Series, pl.Series, iter])
+@pytest.mark.parametrize("form", ["texts", "digits"])
+def test_grids_may_come_in_columns(make, form):
+    puzzles = [PUZZLE, PUZZLE[::-1]]
+    digits = [[int(digit) for digit in puzzle.replace(".", "0")] for puzzle in puzzles]
+    forms = bs.canonical_forms(make(puzzles if form == "texts" else digits))
+    assert forms.grids.tolist() == bs.canonical_forms(digits).grids.tolist()
 
 
 def test_one_puzzle_is_written_as_it_was_read():
