@@ -49,7 +49,7 @@ from batchsolve.settings.keywords import (
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.columns import RowsError
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.detection import files_and_tables, open_all
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
 from batchsolve.tables.reader import BOX
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS, RuleColumns, own_rules
@@ -257,12 +257,19 @@ def _generating(
     rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
     source = RowNumbers(n, rows, puzzle, solution)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
-    plain = FileSettings(box=files.box, rule_columns="none")  # as the puzzles that are made
-    corpora = [Corpus([one], plain) for one in known]  # before any output
+    corpora = [_corpus_of(one, files.box) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     totals = GenerateSummary(seed=wanted.seed, engine="lanes")
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
     return Spec("generate", source, maker, table, totals, same, begin=begin)
+
+
+def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
+    """Return the puzzles of a file; without a column of boxes, those of puzzles that are made."""
+    [source] = open_all([known])
+    box = None if BOX in source.layout.schema.names else box
+    with prefixed(source.path, InputError):
+        return Corpus([source], FileSettings(box=box, rule_columns="none"))
 
 
 def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:

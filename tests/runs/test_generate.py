@@ -344,6 +344,17 @@ def test_puzzles_of_other_sizes_in_the_known_ones_are_left_out():
     assert others["puzzle"][1] == first["puzzle"][1]
 
 
+def test_known_puzzles_may_have_boxes_of_their_rows():
+    first, others = (bs.generate_table(1, seed=7, box=box) for box in ((2, 3), (3, 2)))
+    both = pa.concat_tables([first.append_column("box", [["2x3"]]), others])
+    new, same = (
+        bs.generate_table(1, seed=7, box=(2, 3), unlike=known)["puzzle"] for known in (both, others)
+    )
+    assert new != first["puzzle"] == same
+    with pytest.raises(bs.InputError, match=r"^unlike\[0\]: column 'puzzle': no value is a 6×6"):
+        bs.generate_table(1, box=(2, 3), unlike=pa.table({"puzzle": ["." * 81]}))
+
+
 def test_known_puzzles_may_have_columns_of_rules():
     first = bs.generate_table(5, **SOME)
     n_rows = len(first)
