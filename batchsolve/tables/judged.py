@@ -362,7 +362,9 @@ def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str
 
 
 def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:
-    """Read predictions: as the puzzles are written, or else as numbers, or in the usual way.
+    """Read predictions: as the puzzles are written, or in the other form.
+
+    Those in the other form are read as given solutions in that form, or else in the usual way.
 
     Returns
     -------
@@ -378,6 +380,8 @@ def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, 
         other = numbers(n) if notation.symbols else usual_notation(n)
         if notation.begins_at_zero:
             other = from_zero(n, as_numbers=bool(notation.symbols))
+        if bool(notation.symbols) != bool(grids.shape.solution_notation.symbols):
+            other = grids.shape.solution_notation
         read, still = other.encode(text.take(pa.array(others)))
         predicted[others] = read
         wrong[others[still == FINE]] = FINE

@@ -409,3 +409,12 @@ def test_each_row_is_told_right_or_wrong(library, tmp_path):
     pq.write_table(table, tmp_path / "in.parquet")
     again = bs.evaluate(tmp_path / "in.parquet", rows=True).rows
     assert again.to_pydict() == table.to_pydict() | verdicts
+
+
+@pytest.mark.parametrize("letters", ["123456789ABCDEFG", "0123456789ABCDEF", "ABCDEFGHIJKLMNOP"])
+def test_predictions_may_have_the_letters_of_truths_beside_puzzles_of_numbers(letters):
+    digits = [(4 * row + row // 4 + column) % 16 for row in range(16) for column in range(16)]
+    text = "".join(letters[digit] for digit in digits)
+    puzzle = " ".join(str(digit + 1) if k % 3 else "0" for k, digit in enumerate(digits))
+    table = pa.table({"puzzle": [puzzle], "prediction": [text], "solution": [text]})
+    assert bs.evaluate(table).all.right == 1
