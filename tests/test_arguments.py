@@ -153,6 +153,10 @@ WRONG = {
     "`alphabet` and `blank` are of texts": lambda: forms([[0] * 16], alphabet="1-4"),
     "the problem has its box, rules and": lambda: batch([GRID], SUDOKU, rules="x"),
     "canonical_forms arrays": lambda: bs.canonical([GRID]),
+    r"^rules is text, not \['x'\]$": lambda: bs.solve(GRID, rules=["x"]),
+    "^columns are named by a text, or by several in a list, not 3$": lambda: bs.evaluate(
+        pa.table({"puzzle": [GRID], "prediction": [GRID]}), by=3
+    ),
     "box_rows is a whole number, not 1.5": lambda: Sudoku(1.5, 2),
     "box_columns is 1 or more, not 0": lambda: Sudoku(2, 0),
     "stacks are Stacks, not \\[\\[0\\]\\]; .*from_lists": lambda: SUDOKU.grids([[0]]),

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Bytes
-from batchsolve.errors import BatchsolveError, InputError
+from batchsolve.errors import BatchsolveError, InputError, wrong_kind
 from batchsolve.formats import grid_texts
 from batchsolve.formats.rule_texts import RuleReader
 from batchsolve.problems.grids import GridProblem
@@ -29,7 +29,7 @@ from batchsolve.problems.sudoku import (
     split_layout,
 )
 from batchsolve.problems.survey import Form, Signs
-from batchsolve.settings.arguments import Box, checked_box, text_of
+from batchsolve.settings.arguments import Box, checked_box
 
 
 def read_grid(
@@ -78,7 +78,8 @@ def read_grid(
     >>> problem, notation.name, grid.tolist()
     (Sudoku(2, 2), '1-4', [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 0, 0, 0, 0])
     """
-    text_of("a puzzle", text)
+    if not isinstance(text, str):
+        raise InputError(f"a puzzle is text, {wrong_kind(text)}")
     box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
     check_blanks(blank)
     name_of_layout = split_layout(rules)[0]

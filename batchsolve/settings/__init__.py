@@ -480,7 +480,7 @@ class ImageSettings(Settings):
     seed : int
         Seed of the random numbers.
     original : bool
-        Write each row itself before its images.
+        Write each row that has images before them.
     """
 
     seed: int = setting(0, check=seed_of, heading="Solutions")

@@ -94,7 +94,7 @@ def text_of(what: str, value: Any) -> str:
     batchsolve.errors.InputError: a family is text, not None
     """
     if not isinstance(value, str):
-        raise InputError(f"{what} is text, {wrong_kind(value)}")
+        raise InputError(f"{what} is text, not {quoted(value)}")
     return value
 
 
@@ -286,6 +286,8 @@ def integer(value: Any) -> int:
 
 def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the columns of strata, or the values of a stratum."""
+    if by is not None and not isinstance(by, str | Sequence):
+        raise InputError(f"columns are named by a text, or by several in a list, not {quoted(by)}")
     return () if by is None else (by,) if isinstance(by, str) else tuple(by)
 
 
