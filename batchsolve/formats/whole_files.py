@@ -159,6 +159,8 @@ def target_of(path: str | os.PathLike[str]) -> str:
         )
     if name == "-":
         raise OutputError("-: is not printed here; name a file")
+    if "://" in name:
+        raise OutputError(f"{name}: is an address; this output is written to disk, so name a file")
     check_directory(name, os.path.dirname(target) or ".")
     if os.path.isdir(target):
         raise OutputError(f"{name}: is a directory; name a file in it")

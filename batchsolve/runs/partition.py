@@ -34,13 +34,13 @@ from batchsolve.runs.repeats import (
 from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
 from batchsolve.search.rows import Answers
 from batchsolve.settings import PARTS, FileSettings, PartSettings
-from batchsolve.settings.arguments import path_of, table_or_each
+from batchsolve.settings.arguments import check_on_disk, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, settings_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
-from batchsolve.tables.places import is_address, split_suffixes
+from batchsolve.tables.places import split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
@@ -249,8 +249,7 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
         If it holds other tables, such as a part of an earlier run, whose rows could be those of
         the new parts.
     """
-    if folder == "-" or is_address(folder):
-        raise InputError(f"{folder}: the parts are files on disk; name a folder for them")
+    check_on_disk(folder, "the parts")
     suffix, compression = ".parquet", ""
     if isinstance(sources[0], str):
         suffix, compression = split_suffixes(sources[0])

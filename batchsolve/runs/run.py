@@ -34,7 +34,7 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import path_of
+from batchsolve.settings.arguments import check_on_disk, path_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import Written
 from batchsolve.tables.places import make_durable
@@ -120,8 +120,7 @@ class Run:
         if collect and cheapest is not None:
             raise InputError("a run keeps all covers or the cheapest; leave out `collect`")
         self._directory = path_of("the directory of a run", directory)
-        if self._directory == "-":
-            raise InputError("-: what a run keeps are files on disk; name a folder for them")
+        check_on_disk(self._directory, "what a run keeps")
         self._folder = os.path.join(self._directory, SOLUTIONS)
         self._problem = problem
         self._collect = collect

@@ -25,6 +25,7 @@ from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.formats.whole_files import whole_file, write_whole
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
+from batchsolve.settings.arguments import check_on_disk
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
 PACKAGES = ("batchsolve", "numpy", "joblib", "pyarrow", "matplotlib")
@@ -68,6 +69,7 @@ def directory_for(path: str, resume: bool = False) -> Path:
     OutputError
         If it cannot be made.
     """
+    check_on_disk(path, "the results of an experiment")
     home = Path(path)
     try:
         str(home).encode()

@@ -170,6 +170,20 @@ def path_of(what: str, path: Any) -> str:
     raise InputError(f"{what} needs a name, {given}")
 
 
+def check_on_disk(path: str, what: str) -> None:
+    """Raise `InputError` if files cannot be kept in a folder: in an address, or standard output.
+
+    Examples
+    --------
+    >>> check_on_disk("s3://bucket/run", "what a run keeps")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: s3://bucket/run: what a run keeps are files on disk; name a ...
+    """
+    if path == "-" or "://" in path:
+        raise InputError(f"{path}: {what} are files on disk; name a folder for them")
+
+
 def is_tabular(value: Any) -> bool:
     """Return True for a table of any library, and for what is meant as one.
 

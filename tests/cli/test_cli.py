@@ -526,6 +526,22 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
         ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
         ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
         ("count queens:4 --run -", "-: what a run keeps are files on disk; name a folder for them"),
+        (
+            "count queens:4 --run s3://a/b",
+            "s3://a/b: what a run keeps are files on disk; name a folder",
+        ),
+        (
+            "split queens:8 --depth 1 -o s3://a/b",
+            "s3://a/b: the parts are files on disk; name a folder",
+        ),
+        (
+            "scale queens:6 -o s3://a/b",
+            "s3://a/b: the results of an experiment are files on disk; name",
+        ),
+        (
+            "draw sudoku:2x2 -o s3://a/b.svg",
+            "s3://a/b.svg: is an address; this output is written to",
+        ),
         ("partition rows.csv -o -", "-: the parts are files on disk; name a folder for them"),
         ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
     ],

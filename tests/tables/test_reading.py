@@ -364,7 +364,7 @@ def coloring_names(problem):
 
 @given(problem=problems() | named_problems() | coloured_problems() | problems_with_costs())
 def test_what_is_written_as_dlx_is_read_back(problem):
-    assume(problem.n_primary)
+    assume(problem.n_primary and problem.n_options)
     assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
     assert same(read_dlx("| a comment\n\n" + write_dlx(problem)), problem)
 
