@@ -448,7 +448,7 @@ class Parts(Output):
         self.path = self.kept = path
         self.form = path if is_address(path) else "a folder"
         head = path.partition("?")[0].rstrip("/")
-        beside = os.path.basename(head) if is_address(path) else head
+        beside = re.sub("[:/]+", "-", head) if is_address(path) else head
         self.journal = partial_path(beside or ".") + ".journal"
 
     def check(self) -> None:

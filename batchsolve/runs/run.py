@@ -82,7 +82,7 @@ class Run:
 
     Notes
     -----
-    Use it as a context manager.
+    Use it as a context manager: until that ends, no other run can write to the directory.
 
     Examples
     --------

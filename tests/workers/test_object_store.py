@@ -120,9 +120,12 @@ def test_a_run_is_resumed(store, corpus, whole, tmp_path, monkeypatch):
     with small_blocks(3000):
         with pytest.raises(Stop):
             bs.solve_file(folder, store("again"), jobs=1, on_progress=stop)
-        assert os.listdir() == ["again.partial.journal"]
+        [journal] = os.listdir()
+        assert journal.endswith("-again.partial.journal")
         n_parts = len(contents(store("again")))
         assert 0 < n_parts < len(whole)
+        bs.solve_file(folder, store("other/again"))  # another folder with this name
+        assert contents(store("other/again")) == whole
         bs.solve_file(folder, store("again"), resume=True)
         assert contents(store("again")) == whole
         assert os.listdir() == []
