@@ -14,7 +14,7 @@ import re
 import secrets
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -216,8 +216,28 @@ def _waiting(address: str) -> Iterator[None]:
         timer.cancel()
 
 
+_ONE_AT_A_TIME = threading.Lock()
+
+
 class _Awaited(fs.FSSpecHandler):
-    """A file system of fsspec whose server may let wait, and fail; see `_waiting`."""
+    """A file system of fsspec whose server may let wait, and fail; see `_waiting`.
+
+    All that open a file in memory get one object, with one position; and the members of an archive
+    share the position of the archive. So these are read by one thread at a time.
+
+    Attributes
+    ----------
+    turn : context manager
+        Held while a file is opened or read.
+    """
+
+    def __init__(self, opened: Any) -> None:
+        from fsspec.archive import AbstractArchiveFileSystem
+        from fsspec.implementations.memory import MemoryFileSystem
+
+        super().__init__(opened)
+        shares = isinstance(opened, (AbstractArchiveFileSystem, MemoryFileSystem))
+        self.turn: AbstractContextManager[Any] = _ONE_AT_A_TIME if shares else nullcontext()
 
     def get_file_info(self, paths: Iterable[str]) -> list[fs.FileInfo]:
         """See `FSSpecHandler`."""
@@ -234,26 +254,42 @@ class _Awaited(fs.FSSpecHandler):
 
     def open_input_file(self, path: str) -> pa.PythonFile:
         """See `FSSpecHandler`."""
-        with _waiting(path):
-            return pa.PythonFile(_AwaitedFile(self.fs.open(path, mode="rb"), path), mode="r")
+        with self.turn, _waiting(path):
+            file = self.fs.open(path, mode="rb")
+        return pa.PythonFile(_AwaitedFile(self, file, path), mode="r")
 
 
 class _AwaitedFile:
-    """A file of fsspec whose server may let wait, and fail; see `_waiting`."""
+    """A file of fsspec with a position of its own; see `_Awaited`."""
 
-    def __init__(self, file: Any, address: str) -> None:
-        self._file, self._address = file, address
+    def __init__(self, system: _Awaited, file: Any, address: str) -> None:
+        self._system = system  # an archive is closed when nothing refers to it
+        self._file, self._address, self._position = file, address, 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)
 
+    def tell(self) -> int:
+        """Return the position."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Change the position, and return it."""
+        with self._system.turn:
+            self._file.seek(self._position)
+            self._file.seek(offset, whence)
+            self._position = self._file.tell()
+        return self._position
+
     def read(self, size: int = -1) -> bytes:
         """Read bytes; fewer than `size` only at the end of the file."""
         whole = getattr(self._file, "size", None)
-        left = 0 if whole is None else whole - self._file.tell()
+        left = 0 if whole is None else whole - self._position
         wanted = left if size < 0 else min(size, left)
-        with _waiting(self._address):
+        with self._system.turn, _waiting(self._address):
+            self._file.seek(self._position)
             data: bytes = self._file.read(size)
+        self._position += len(data)
         if len(data) < wanted:
             raise ServerError(f"its server sent {len(data):,} of {wanted:,} bytes")
         return data
