@@ -141,14 +141,15 @@ KEPT = (  # where joblib keeps its one executor, and the arguments that it was m
     (reusable_executor, "_executor_kwargs"),
     (joblib.executor, "_executor_args"),
 )
-ours: dict[str, Any] = {}  # the same values of our executor, by name
+idle: list[dict[str, Any]] = []  # the same values, by name, of our executors that nobody uses
 
 
 class OwnLokyBackend(LokyBackend):
-    """joblib's backend of loky with a second executor; the user's stays as it is.
+    """joblib's backend of loky with an executor of its own; the user's stays as it is.
 
     If ours replaced it, a `Parallel` that the user still has in use would hand its calls to our
-    workers, or wait for ever.
+    workers, or wait for ever. Likewise, two of ours do not share one: loky ends all its calls with
+    those of one, and its width changes only after all its calls, which then cannot go on.
     """
 
     _workers: Any = None
@@ -159,18 +160,28 @@ class OwnLokyBackend(LokyBackend):
         return self._workers
 
     def configure(self, n_jobs: int = 1, parallel: Any = None, **options: Any) -> int:
-        """Start workers, or reuse those of the last call."""
+        """Start workers, or reuse idle ones."""
         with reusable_executor._executor_lock:
+            ours = idle.pop() if idle else {}
             before = ours.get("_executor")
-            exchange()
+            users = exchange(ours)
             try:
                 width: int = super().configure(n_jobs, parallel, **options)
             finally:
-                exchange()
+                self.kept = exchange(users)
+                if self._workers is None:
+                    idle.append(self.kept)
         if self._workers is not before:
             executor = weakref.ref(self._workers)
             util.Finalize(self._workers, end_with_us, [executor], exitpriority=BEFORE_QUEUES)
         return width
+
+    def terminate(self) -> None:
+        """Leave the workers idle."""
+        is_ready = self._workers is not None
+        super().terminate()
+        if is_ready:
+            idle.append(self.kept)
 
 
 def end_with_us(reference: weakref.ref[Any]) -> None:
@@ -183,11 +194,12 @@ def end_with_us(reference: weakref.ref[Any]) -> None:
         executor.terminate(kill_workers=True)
 
 
-def exchange() -> None:
-    """Swap our executor and the one that joblib keeps."""
+def exchange(values: dict[str, Any]) -> dict[str, Any]:
+    """Have joblib keep another executor, or none; return the values of the one it kept."""
+    before = {name: getattr(module, name) for module, name in KEPT}
     for module, name in KEPT:
-        own, ours[name] = ours.get(name), getattr(module, name)
-        setattr(module, name, own)
+        setattr(module, name, values.get(name))
+    return before
 
 
 def waits_for_the_dead(executor: Any) -> bool:

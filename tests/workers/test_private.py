@@ -24,7 +24,7 @@ USES = {
     "n_completed_tasks print_progress _warn_exit_early",
     "joblib.parallel:ParallelBackendBase": "effective_n_jobs submit retrieve_result_callback "
     "abort_everything terminate supports_retrieve_callback supports_return_generator",
-    "joblib.parallel:LokyBackend": "_workers configure",
+    "joblib.parallel:LokyBackend": "_workers configure terminate",
     "joblib.externals.loky.reusable_executor": "_executor_lock _executor _executor_kwargs",
     "joblib.executor": "_executor_args",
     "joblib.executor:MemmappingExecutor": "terminate kill_workers _flags "

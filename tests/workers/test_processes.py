@@ -57,7 +57,37 @@ def test_workers_without_a_task_end_with_their_parent(seconds):
     command = [sys.executable, "-c", LOSES_ITS_PARENT, str(seconds)]
     parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
     assert parent.wait(60) == -signal.SIGKILL
+    await_the_end_of_all(parent)
+
+
+def await_the_end_of_all(parent):
     deadline = time.monotonic() + 30
     while left := [one for one in processes() if one.session == parent.pid]:
         assert time.monotonic() < deadline, left
         time.sleep(0.1)
+
+
+TWO_AT_ONCE = """
+from itertools import islice
+import batchsolve as bs
+
+one = bs.solutions("queens:16", jobs=2, backend="loky")
+assert sum(1 for _ in islice(one, 300_000)) == 300_000  # so many that tasks are with workers
+for jobs in (3, 2):
+    other = bs.solutions("queens:16", jobs=jobs, backend="loky")
+    assert sum(1 for _ in islice(other, 300_000)) == 300_000
+    other.close()
+    assert sum(1 for _ in islice(one, 100_000)) == 100_000
+one.close()
+"""
+
+
+def test_two_searches_do_not_wait_for_each_other_or_end_each_other():
+    """loky ends the workers of one executor together, and waits for all before it changes them."""
+    command = [sys.executable, "-c", TWO_AT_ONCE]
+    parent = subprocess.Popen(command, start_new_session=True)
+    try:
+        assert parent.wait(120) == 0
+    finally:
+        parent.kill()
+    await_the_end_of_all(parent)
