@@ -25,7 +25,7 @@ import batchsolve
 from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, printable
-from batchsolve.formats.whole_files import check_is_no_input
+from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
 from batchsolve.settings import entries_of, sections_of
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
@@ -174,7 +174,7 @@ def command(function: Function) -> Function:
 
 
 def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str, Any]) -> None:
-    """Raise `InputError` if an output would replace an input, or another output.
+    """Raise `InputError` if an output would replace an input, or another output, or end with us.
 
     Inputs are all words that name a file, such as the rules of an option or the problem of a name
     like ``puzzles.csv#17`` or ``dlx:problem.txt``; commands see to folders and patterns.
@@ -184,6 +184,8 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
     for each in parameters:
         said = words.get(each.name or "")
         if getattr(each, "is_output", False) and isinstance(said, str) and said != "-":
+            if is_in_memory(said):
+                raise InputError(f"{said}: memory ends with the command; name a file or a folder")
             place = os.path.realpath(said)
             if place in written:
                 raise InputError(f"{said}: is both {written[place]} and {each.opts[0]}; name two")

@@ -127,6 +127,17 @@ def why_unseen(path: str) -> str:
     return ""
 
 
+def is_in_memory(path: str) -> bool:
+    """Return True if this process alone sees a file, as long as it runs: ``memory://`` of fsspec.
+
+    Examples
+    --------
+    >>> is_in_memory("memory://out"), is_in_memory("s3://bucket/out")
+    (True, False)
+    """
+    return path.lower().startswith("memory://")
+
+
 def check_is_no_input(output: str, inputs: Iterable[str]) -> None:
     """Raise `InputError` if an output is one of some input files."""
     for path in inputs:

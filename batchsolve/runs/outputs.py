@@ -39,6 +39,7 @@ from batchsolve.formats.whole_files import (
     check_is_no_link,
     folder_beside,
     followed,
+    is_in_memory,
     only_writer,
     partial_path,
     target_of,
@@ -478,7 +479,10 @@ class Parts(Output):
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
-        puts = pool.workers.sees_files or is_address(self.path)
+        if is_in_memory(self.path):
+            puts = pool.workers.in_process
+        else:
+            puts = pool.workers.sees_files or is_address(self.path)
         return partial(_encoded, table, _parquet, self.path if puts else None)
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:

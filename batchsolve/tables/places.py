@@ -217,6 +217,7 @@ def _waiting(address: str) -> Iterator[None]:
 
 
 _ONE_AT_A_TIME = threading.Lock()
+_NOT_IN_MEMORY = "is not in the memory of this process (worker processes have their own)"
 
 
 class _Awaited(fs.FSSpecHandler):
@@ -254,8 +255,13 @@ class _Awaited(fs.FSSpecHandler):
 
     def open_input_file(self, path: str) -> pa.PythonFile:
         """See `FSSpecHandler`."""
-        with self.turn, _waiting(path):
-            file = self.fs.open(path, mode="rb")
+        try:
+            with self.turn, _waiting(path):
+                file = self.fs.open(path, mode="rb")
+        except FileNotFoundError as error:
+            if self.fs.protocol == "memory":
+                raise FileNotFoundError(2, _NOT_IN_MEMORY) from error
+            raise
         return pa.PythonFile(_AwaitedFile(self, file, path), mode="r")
 
 

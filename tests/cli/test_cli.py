@@ -543,6 +543,7 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
             "s3://a/b.svg: is an address; this output is written to",
         ),
         ("partition rows.csv -o -", "-: the parts are files on disk; name a folder for them"),
+        ("dedupe rows.csv -o memory://a", "memory://a: memory ends with the command; name a file"),
         ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
     ],
 )

@@ -47,7 +47,8 @@ def corpora(tmp_path):
 
 
 def ids(out):
-    table = pq.read_table(out) if str(out).endswith(".parquet") else ds.dataset(out).to_table()
+    is_file = hasattr(out, "read") or str(out).endswith(".parquet")
+    table = pq.read_table(out) if is_file else ds.dataset(out).to_table()
     assert set(table["solution"].to_pylist()) == {SOLUTION}
     return [int(k) for k in table["id"].to_pylist()]
 
@@ -568,6 +569,17 @@ def test_files_that_share_a_position_are_read_in_any_order(tmp_path):
         with places.open_to_read(address) as one, places.open_to_read(address) as other:
             assert [file.read(6) for file in (one, other, one)] == [data[:6], data[:6], data[6:12]]
             assert one.size() == other.size() == len(data)
+
+
+def test_worker_processes_lose_no_rows_though_each_has_its_own_memory(corpora, tmp_path):
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    in_processes = {"backend": "loky", "jobs": 2}
+    assert bs.solve_file(corpora / "a.csv", "memory://out", **in_processes).rows == 40
+    with memory.open("out/part-000000.parquet") as file:
+        assert ids(file) == list(range(40))
+    memory.pipe("/a.csv", (corpora / "a.csv").read_bytes())
+    with pytest.raises(bs.InputError, match=r"^memory://a.csv: is not in the memory of this pro"):
+        bs.solve_file("memory://a.csv", tmp_path / "out.csv", **in_processes)
 
 
 def test_what_an_address_needs_is_said(monkeypatch, tmp_path):
