@@ -33,7 +33,7 @@ from batchsolve.workers.base import (
     keeping_ctrl_c,
     say_that_ports_are_open,
 )
-from batchsolve.workers.private import dask_cores, leave_at_exit
+from batchsolve.workers.private import dask_cores, dask_logs_from, leave_at_exit
 
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
 CONNECT_SECONDS = 5  # to find the scheduler
@@ -42,6 +42,7 @@ CLOSE_SECONDS = 10  # to close a cluster whose start was interrupted
 ASK_SECONDS = 5  # for the scheduler to list its workers
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up their task
 NEVER = "36500 days"
+LOGGED = logging.CRITICAL  # and no less
 
 
 class _Packed:
@@ -302,19 +303,43 @@ def _is_imported_by_a_worker() -> bool:
     return imported.__name__ == "__mp_main__" and imported is not sys.modules["__main__"]
 
 
+_OF_ALL_CLUSTERS = {  # of a process
+    "distributed.scheduler.allowed-failures": DEATHS_FORGIVEN,
+    # Time after a death at which Dask looks for the worker, and gives up its place for good if it
+    # is missing, even if it has been restarted since and has just died again.
+    "distributed.deploy.lost-worker-timeout": NEVER,
+}
+_counting, _n_users, _set = threading.Lock(), 0, ExitStack()
+
+
+@contextmanager
+def _our_settings() -> Iterator[None]:
+    """Change settings of Dask, unless another cluster has; the last one that ends restores them.
+
+    If each restored what it had found, the last would leave what the first had set.
+    """
+    global _n_users
+    with _counting:
+        if not _n_users:
+            _set.enter_context(dask.config.set(_OF_ALL_CLUSTERS))
+            _set.enter_context(dask_logs_from(LOGGED))
+        _n_users += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _n_users -= 1
+            if not _n_users:
+                _set.close()
+
+
 @contextmanager
 def _local_cluster(jobs: int) -> Iterator[Any]:
     """Start processes of one thread each on this machine, and stop them at the end."""
     if _is_imported_by_a_worker():
         os._exit(1)  # the process that has started it says why, once
     check_main()
-    settings = {
-        "distributed.scheduler.allowed-failures": DEATHS_FORGIVEN,
-        # Time after a death at which Dask looks for the worker, and gives up its place for good if
-        # it is missing, even if it has been restarted since and has just died again.
-        "distributed.deploy.lost-worker-timeout": NEVER,
-    }
-    with dask.config.set(settings):
+    with _our_settings():
         try:
             with keeping_ctrl_c():
                 cluster = _LocalCluster(
@@ -322,7 +347,7 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
                     threads_per_worker=1,
                     memory_limit=0,
                     dashboard_address="127.0.0.1:0",
-                    silence_logs=logging.CRITICAL,
+                    silence_logs=LOGGED,
                 )
         except RuntimeError as error:  # a worker was killed before it had started
             raise WorkersError(

@@ -14,7 +14,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from multiprocessing import util
 from multiprocessing.connection import wait
 from queue import Queue, SimpleQueue
@@ -230,6 +230,14 @@ def end_wait(executor: Any) -> None:
 def dask_cores(client: Any, seconds: float | None = None) -> dict[str, int]:
     """Return the threads of each worker of a cluster; raise an error if no answer comes in time."""
     return dict(client.ncores(callback_timeout=seconds))
+
+
+def dask_logs_from(level: int) -> AbstractContextManager[None]:
+    """Have Dask log nothing below a level."""
+    from distributed.utils import silence_logging_cmgr
+
+    silent: AbstractContextManager[None] = silence_logging_cmgr(level)
+    return silent
 
 
 def leave_at_exit(cluster: Any) -> None:

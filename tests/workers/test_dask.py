@@ -1,12 +1,13 @@
 """Dask gives the same results as other backends, also when workers die."""
 
+import logging
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from backends import (
@@ -234,6 +235,26 @@ def test_a_dask_worker_killed_while_it_starts_is_one_clear_error(monkeypatch):
     monkeypatch.setattr(distributed.LocalCluster, "__init__", fails)
     with pytest.raises(bs.WorkersError, match=r"did not start \(Nanny failed to start\.\); try"):
         bs.count("queens:6", backend="dask", jobs=1)
+
+
+def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
+    dask = pytest.importorskip("dask")
+    logging.getLogger("distributed").addHandler(said := logging.StreamHandler())
+
+    def settings():
+        names = "scheduler.allowed-failures", "deploy.lost-worker-timeout"
+        return [dask.config.get(f"distributed.{name}") for name in names] + [said.level]
+
+    before = settings()
+    first, second = Pool(1, "dask"), Pool(1, "dask")
+    with ExitStack() as of_second:
+        with first:
+            of_second.enter_context(second)
+            during = settings()
+        assert settings() == during
+        assert [done.result for done in second.start(abs, enumerate([-2]))] == [2]
+    logging.getLogger("distributed").removeHandler(said)
+    assert settings() == before != during
 
 
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():

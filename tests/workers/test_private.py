@@ -32,6 +32,7 @@ USES = {
     "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
     "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
     "joblib.externals.loky.backend.queues:Queue": "_reader",
+    "distributed.utils": "silence_logging_cmgr",
     "distributed.utils:SyncMethodMixin": "callback_timeout",
     "distributed.deploy.spec:SpecCluster": "shutdown_on_close",
     "ray._private.authentication.authentication_utils": "is_token_auth_enabled",
