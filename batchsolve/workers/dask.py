@@ -349,9 +349,12 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
                     dashboard_address="127.0.0.1:0",
                     silence_logs=LOGGED,
                 )
-        except RuntimeError as error:  # a worker was killed before it had started
+        except RuntimeError as error:  # such as: a worker was killed before it had started
+            cause: BaseException = error  # of which Dask says nothing
+            while (before := cause.__cause__ or cause.__context__) is not None:
+                cause = before
             raise WorkersError(
-                f"the Dask cluster of this machine did not start ({first_line(error)}); try again; "
+                f"the Dask cluster of this machine did not start ({first_line(cause)}); try again; "
                 f"if this is a script: {UNGUARDED}"
             ) from error
         with cluster:

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -226,14 +227,16 @@ def test_an_interrupted_start_of_dask_says_nothing_more():
     assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
 
 
-def test_a_dask_worker_killed_while_it_starts_is_one_clear_error(monkeypatch):
+@pytest.mark.parametrize("cause", [None, OSError("Too many open files")])
+def test_a_dask_worker_that_does_not_start_is_one_clear_error(cause, monkeypatch):
     distributed = pytest.importorskip("distributed")
 
     def fails(self, **_):
-        raise RuntimeError("Nanny failed to start.")
+        raise RuntimeError("Nanny failed to start.") from cause
 
     monkeypatch.setattr(distributed.LocalCluster, "__init__", fails)
-    with pytest.raises(bs.WorkersError, match=r"did not start \(Nanny failed to start\.\); try"):
+    said = re.escape(f"did not start ({cause or 'Nanny failed to start.'}); try")
+    with pytest.raises(bs.WorkersError, match=said):
         bs.count("queens:6", backend="dask", jobs=1)
 
 
