@@ -260,7 +260,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     Parameters
     ----------
     paths : sequence of str
-        Files that ``batchsolve count --stacks PART --json`` printed, or ``enumerate``.
+        Files that ``batchsolve count --stacks PART --json`` printed, or ``enumerate``, perhaps with
+        warnings.
 
     Returns
     -------
@@ -313,10 +314,19 @@ def _read_result(path: str) -> dict[str, Any]:
         with prefixed(
             "not a result of batchsolve count --stacks PART --json", InputError, ValueError
         ):
-            whole = parse(text)
+            whole = parse(_json_of(text))
         result = {key: whole.get(key) for key in (*_PLACE, *_SUMS, "complete", "above", SEAL)}
         if not is_whole(result):
             raise InputError(
                 "is damaged: its seal is not that of its numbers; count that part again"
             )
     return result
+
+
+def _json_of(text: str) -> str:
+    """Return the one line of a text that is a JSON object; other lines are warnings.
+
+    Without such a line, or with several, the text as it is.
+    """
+    lines = [line for line in text.splitlines() if line[:1] == "{" and line[-1:] == "}"]
+    return lines[0] if len(lines) == 1 else text

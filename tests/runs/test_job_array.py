@@ -208,7 +208,7 @@ def test_the_lists_of_parts_hold_every_solution_once(name, depth, tmp_path):
             found += (tmp_path / "run.jsonl").read_text().splitlines()
         else:
             done = invoke(*how, "-")
-            results[-1].write_text(done.stderr)
+            results[-1].write_text(f"batchsolve: a warning {{of k={k}}}\n{done.stderr}")
             found += done.stdout.splitlines()
         assert done.exit_code == 0
     whole = invoke("enumerate", name, "-o", "-", "--quiet").stdout.splitlines()
