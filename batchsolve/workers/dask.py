@@ -108,6 +108,9 @@ class DaskWorkers(ClusterWorkers):
         try:
             if self._address is not None:
                 _check_address(self._address)
+                with suppress(ValueError, AttributeError, KeyError):  # no task, or it has seceded
+                    distributed.secede()  # because a task that waits keeps its thread from ours
+                    opened.callback(distributed.rejoin)
             client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
             reason = first_line(error)

@@ -260,6 +260,26 @@ def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
     assert settings() == before != during
 
 
+def _count_on(scheduler):
+    how = {"engine": "dlx", "budget": 500}  # so that there are tasks
+    return bs.count("queens:9", backend="dask", address=scheduler, **how).count
+
+
+def _working(dask_worker):
+    """Return the number of threads that do tasks, those that have seceded left out."""
+    return len(dask_worker.executors["default"]._threads)
+
+
+def test_tasks_search_on_their_own_cluster_of_one_thread():
+    distributed = pytest.importorskip("distributed")
+    with dask_cluster(n_workers=1) as cluster, distributed.Client(cluster) as client:
+        where = cluster.scheduler_address
+        tasks = [client.submit(_count_on, where, pure=False) for _ in range(3)]
+        assert [task.result(timeout=60) for task in tasks] == [352] * 3
+        assert client.submit(abs, -3).result() == 3
+        assert list(client.run(_working).values()) == [1]
+
+
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
     dask = pytest.importorskip("dask")
     pytest.importorskip("distributed")
