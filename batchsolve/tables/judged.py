@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import FINE, Notation, from_zero, numbers, usual_notation
+from batchsolve.problems.notation import FINE, Notation
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS
 from batchsolve.settings.arguments import columns_of, number_of
@@ -362,9 +362,7 @@ def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str
 
 
 def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:
-    """Read predictions: as the puzzles are written, or in the other form.
-
-    Those in the other form are read as given solutions in that form, or else in the usual way.
+    """Read predictions, as given solutions are read.
 
     Returns
     -------
@@ -373,21 +371,10 @@ def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, 
     malformed : dict of int to str
         The rows whose prediction is something else, and why.
     """
-    notation, n = grids.shape.notation, grids.shape.problem.n_digits
-    predicted, wrong = notation.encode(text)
-    others = np.flatnonzero(wrong != FINE)
-    if others.size and not notation.drawing:
-        other = numbers(n) if notation.symbols else usual_notation(n)
-        if notation.begins_at_zero:
-            other = from_zero(n, as_numbers=bool(notation.symbols))
-        if bool(notation.symbols) != bool(grids.shape.solution_notation.symbols):
-            other = grids.shape.solution_notation
-        read, still = other.encode(text.take(pa.array(others)))
-        predicted[others] = read
-        wrong[others[still == FINE]] = FINE
-    is_missing = ~have_text(text)
+    predicted, wrong = grids.shape.solutions_of(text)
+    is_missing, explain = ~have_text(text), grids.shape.solution_notation.explain
     malformed = {
-        int(grids.rows[place]): notation.explain(text[place].as_py(), int(wrong[place]))
+        int(grids.rows[place]): explain(text[place].as_py(), int(wrong[place]))
         for place in np.flatnonzero((wrong != FINE) & ~is_missing).tolist()
     }
     return predicted, is_missing, malformed

@@ -210,7 +210,7 @@ class Shape:
             own = {name: column.take(which) for name, column in own.items()}
             solutions = None if solutions is None else solutions.take(which)
         if solutions is not None:
-            given, bad = self._given(solutions)
+            given, bad = self.solutions_of(solutions)
             has_given = bad == FINE
             if not has_given.all():
                 has_given = have_text(solutions)
@@ -221,8 +221,8 @@ class Shape:
             parts = self.rules.parts(rows, texts.own, faults)
         return Grids(self, rows, puzzles, given, has_given, parts, own)
 
-    def _given(self, solutions: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
-        """Return given solutions and their faults; some have another form than most."""
+    def solutions_of(self, solutions: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
+        """Return solutions or predictions, and their faults; some have another form than most."""
         _, given, bad = encoded(self.solution_notation, solutions)
         n = self.rules.n_digits
         form = Form(n, bool(self.solution_notation.symbols))
@@ -235,7 +235,9 @@ class Shape:
         notations = signs.notations_of_each(lines, form)
         for notation in {each for each in notations if isinstance(each, Notation)}:
             which = np.flatnonzero([each == notation for each in notations])
-            given[odd[which]], bad[odd[which]] = notation.encode(lines.take(pa.array(which)))
+            read, faults = notation.encode(lines.take(pa.array(which)))
+            fine = odd[which[faults == FINE]]
+            given[fine], bad[fine] = read[faults == FINE], FINE
         return given, bad
 
     def _refuse_arithmetic(
