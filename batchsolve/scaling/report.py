@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from batchsolve.scaling.simulation import Forecast
-
 HOW_TO_GET = "pip install 'batchsolve[plot]'"
 MOST_LINEAR = 8  # largest ratio of greatest to least value on an axis that begins at 0
 DASHES = {"Amdahl": "--", "Universal Scalability": ":"}
