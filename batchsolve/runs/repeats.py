@@ -47,7 +47,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
 from batchsolve.tables.places import is_address
-from batchsolve.tables.reader import Batch, Grids, Reader, forms_of_rows
+from batchsolve.tables.reader import Batch, Reader, Shape, forms_of_shape
 from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
@@ -256,15 +256,16 @@ def _row_keys(
         for name in names:
             is_form = name.endswith(FORM)
             cells, has = grids.puzzles, is_valid[rows]
-            if name.startswith("solution"):
+            is_puzzle = name.startswith("puzzle")
+            if not is_puzzle:
                 cells, has = solution, has & (solution > 0).all(axis=1)
-                if is_form:
-                    has &= problem.first_clashes(solution) < 0
-            if is_form:
-                cells, without = _with_forms(grids, cells, np.flatnonzero(has))
-                undecided += rows[without].tolist() if name.startswith("puzzle") else []
+            if is_form:  # of solutions, also of rows with own rules
+                may_have = grids.are_plain if is_puzzle else problem.first_clashes(solution) < 0
+                cells, found = _with_forms(grids.shape, cells, np.flatnonzero(has & may_have))
+                without = np.setdiff1d(np.flatnonzero(has), found)
+                undecided += rows[without].tolist() if is_puzzle else []
             kind: object = "solution", cells.shape[1]
-            if name.startswith("puzzle"):  # equal puzzles have the same kind
+            if is_puzzle:  # equal puzzles have the same kind
                 kind, cells = (problem.fingerprint, rules.names), rules.key_digits(cells, grids.own)
             keys[name][0][rows] = grid_keys(secret, kind, cells)
             keys[name][1][rows] = has
@@ -274,15 +275,15 @@ def _row_keys(
     return RowKeys(n, sums._replace(counts=counts, first_invalid=first), keys)
 
 
-def _with_forms(grids: Grids, cells: Bytes, places: Ints) -> tuple[Bytes, Ints]:
-    """Return grids with the canonical forms of some, and the places of those that have none.
+def _with_forms(shape: Shape, cells: Bytes, places: Ints) -> tuple[Bytes, Ints]:
+    """Return grids with the canonical forms of some, and the places of those that have one.
 
-    A puzzle whose form was not found is not the form of another puzzle.
+    A grid whose form was not found is not the form of another.
     """
-    found, forms, _ = forms_of_rows(grids, cells, places)
+    found, forms, _ = forms_of_shape(shape, cells, places)
     cells = cells.copy()
     cells[found] = forms
-    return cells, np.setdiff1d(places, found)
+    return cells, found
 
 
 # ---- dedupe ---------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ from batchsolve.tables.columns import (
     storage_of,
 )
 from batchsolve.tables.places import open_to_read, split_suffixes
-from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_rows
+from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
 
 
 class RowSums(NamedTuple):
@@ -259,8 +259,9 @@ def _forms(
     kind: pa.DataType | None, grids: Grids, is_valid: Bools, messages: dict[int, str | None]
 ) -> pa.Array:
     """Return the canonical forms of valid puzzles; add a message if one was not found."""
-    found, forms, why = forms_of_rows(grids, grids.puzzles, np.flatnonzero(is_valid))
     has_form, are_plain = np.zeros(len(is_valid), np.bool_), grids.are_plain
+    places = np.flatnonzero(is_valid & are_plain)
+    found, forms, why = forms_of_shape(grids.shape, grids.puzzles, places)
     has_form[found] = True
     for place in np.flatnonzero(is_valid & ~has_form).tolist():
         row = int(grids.rows[place])

@@ -254,16 +254,8 @@ class Shape:
                     faults.setdefault(row, why)
 
 
-def forms_of_rows(grids: Grids, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
-    """Return the canonical forms of valid rows of a shape; rows with own rules have none.
-
-    Parameters
-    ----------
-    grids : Grids
-    cells : ndarray of uint8, shape (n, N²)
-        The digits of the rows: puzzles, or solutions.
-    places : ndarray of int64
-        The places of the valid ones.
+def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
+    """Return the canonical forms of the valid grids of a shape at some places.
 
     Returns
     -------
@@ -271,15 +263,14 @@ def forms_of_rows(grids: Grids, cells: Bytes, places: Ints) -> tuple[Ints, Bytes
         The places of the grids whose form was found.
     forms : ndarray of uint8, shape (number of those, N²)
     why : str
-        The reason why the form of others without own rules was not found.
+        The reason why the form of the others was not found.
     """
     try:
-        check_shape(grids.shape.problem)
+        check_shape(shape.problem)
     except ProblemError as error:
         return places[:0], cells[:0], str(error)
-    plain = places[grids.are_plain[places]]
-    forms = forms_of(grids.shape.problem, cells[plain])
-    return plain[forms.found], forms.grids[forms.found], NO_ROOM
+    forms = forms_of(shape.problem, cells[places])
+    return places[forms.found], forms.grids[forms.found], NO_ROOM
 
 
 EncodedGrids = tuple[pa.Array, Bytes, npt.NDArray[np.int32]]

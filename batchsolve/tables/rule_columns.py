@@ -91,12 +91,14 @@ class RuleColumns:
     def key_digits(self, puzzles: Bytes, columns: dict[str, pa.Array]) -> Bytes:
         """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits, every = [puzzles], np.arange(len(puzzles))
-        hashed = {name: columns[name] for name in self.names}
+        hashed = list(self.names)
         if REGIONS in hashed and self.drawing is None:
-            digits.append(_regions(hashed.pop(REGIONS), every, self.n_digits, {}))
+            hashed.remove(REGIONS)
+            digits.append(_regions(columns[REGIONS], every, self.n_digits, {}))
         if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
-            found = _by_texts(hashed, (RULES, REGIONS, *OWN), every)
+            there = {name: columns[name] for name in hashed if name in columns}
+            found = _by_texts(there, (RULES, REGIONS, *OWN), every)
             for (rules, regions, *own), rows in found:
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""

@@ -122,3 +122,18 @@ def test_which_lines_include_which():
     assert (found.puzzle, found.puzzle_up_to_symmetry) == (1, 3)
     assert (found.repeated, found.repeated_up_to_symmetry) == (2, 1)  # an image, other; and other
     assert (found.solution, found.solution_up_to_symmetry) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("solution", "rules"),
+    [
+        ("1243342143122134", {"marks": ["", "o" + "." * 15]}),
+        ("1234234134124123", {"regions": ["AAAABBBBCCCCDDDD"] * 2}),  # clashes in the boxes
+    ],
+    ids=["one row with marks", "a Latin square"],
+)
+def test_solutions_leak_whatever_the_rules_of_their_rows(solution, rules):
+    puzzles = [solution[:4] + "." * 12, "." * 12 + solution[12:]]
+    table = pa.table({"puzzle": puzzles, "solution": [solution] * 2, **rules})
+    found = bs.audit(table.slice(0, 1), table.slice(1)).test
+    assert (found.solution, found.solution_up_to_symmetry) == (1, 1)

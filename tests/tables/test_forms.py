@@ -830,6 +830,8 @@ def test_pencil_marks_that_could_get_lost_are_faults():
     assert "which no puzzle of the first rows has" in late["message"][0].as_py()
     forms = bs.solve_table(pa.table({"puzzle": [PUZZLE, marked]}), canonical=True)["canonical"]
     assert [form is None for form in forms.to_pylist()] == [False, True]
+    mixed = pa.table({"puzzle": [marked, *[PUZZLE] * 3]})
+    assert len(bs.dedupe(mixed, up_to_symmetry=True, chunk=1)) == 2
 
 
 @pytest.mark.parametrize("cell", ["12", "10", "21"])
