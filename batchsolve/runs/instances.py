@@ -28,7 +28,7 @@ from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import FileSettings, SearchSettings, settings_that
 from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
-from batchsolve.tables.columns import BOM, DIGITS, JSON_TEXT, as_text, json_value
+from batchsolve.tables.columns import BOM, DIGITS, JSON_TEXT, as_text
 from batchsolve.tables.detection import json_lines
 from batchsolve.tables.places import exists, suffix_of
 from batchsolve.tables.sources import FILENAME, Block, BlockSize, Files, Source, Tables, TextSource
@@ -207,9 +207,9 @@ _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) o
 
 def _of_fields(fields: dict[str, str | None]) -> Reading:
     """Read fields of JSON, each as text."""
-    values = {name: json_value(text) for name, text in fields.items() if text is not None}
+    texts = [f"{json.dumps(name)}: {text}" for name, text in fields.items() if text is not None]
     with named_errors("the problem"):
-        return reading_of(read_json(json.dumps(values)))
+        return reading_of(read_json("{" + ", ".join(texts) + "}"))
 
 
 def is_problem_file(path: str) -> bool:

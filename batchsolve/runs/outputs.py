@@ -11,6 +11,7 @@ appears when it is complete, and belongs to the run once the journal records it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -449,7 +450,10 @@ class Parts(Output):
         self.path = self.kept = path
         self.form = path if is_address(path) else "a folder"
         head = path.partition("?")[0].rstrip("/")
-        beside = re.sub("[:/]+", "-", head) if is_address(path) else head
+        beside = head
+        if is_address(path):  # others may have the same last name
+            digest = hashlib.blake2b(path.encode(errors="replace"), digest_size=4).hexdigest()
+            beside = f"{os.path.basename(head)}-{digest}"
         self.journal = partial_path(beside or ".") + ".journal"
 
     def check(self) -> None:
@@ -553,7 +557,8 @@ def check_parquet(schema: pa.Schema) -> None:
     """Raise `InputError` if a column has a type that Parquet does not have, such as a union."""
     for field in schema:
         try:
-            _parquet(pa.table({"row": pa.nulls(1, field.type)}))
+            with suppress(pa.ArrowInvalid):  # a field of a struct that must not be null
+                _parquet(pa.table({"row": pa.nulls(1, field.type)}))
         except pa.ArrowNotImplementedError as error:
             raise InputError(
                 f"column {quoted(field.name)} has the type {shortened(str(field.type))}, which "

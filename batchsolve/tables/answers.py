@@ -40,7 +40,6 @@ from batchsolve.tables.columns import (
     is_list,
     is_number,
     is_text,
-    json_value,
     nested,
     one_chunk,
     storage_of,
@@ -422,7 +421,7 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
         kind = kind.value_type
     if field.metadata == JSON_TEXT:  # with other values; a text is written as it is
         values = ("" if v is None else v for v in column.to_pylist())
-        return pa.array((json_value(v) if v[:1] == '"' else v for v in values), pa.string())
+        return pa.array((json.loads(v) if v[:1] == '"' else v for v in values), pa.string())
     if types.is_nested(kind) or types.is_interval(kind):
         values = ("" if v is None else _dumped(v, ascii_only=True) for v in _values(column, field))
         return pa.array(values, pa.string())
@@ -461,7 +460,7 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
         return pc.fill_null(pc.binary_join_element_wise('"', column, '"', ""), "null")
     values = _values(column, field)
     if field.metadata == JSON_TEXT:
-        values = [None if value is None else json_value(value) for value in values]
+        values = [None if value is None else json.loads(value) for value in values]
     texts = (_dumped(value, ascii_only=False) for value in values)
     return pa.chunked_array([pa.array(texts, pa.string())])
 

@@ -23,10 +23,9 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import InputError, counted, first_line, prefixed, quoted, shortened
 from batchsolve.formats import grid_texts
-from batchsolve.formats.whole_files import loads
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, forms, n_words
 
-JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON; see `json_text`
+JSON_TEXT = {b"json": b"1"}  # marks columns whose values are JSON
 DIGITS = {b"digits": b"1"}  # marks columns of integers of any size, which Arrow has only as text
 BOM = b"\xef\xbb\xbf"
 MOST_RECORD_BYTES = 64 << 20
@@ -402,32 +401,6 @@ def have_text(column: pa.Array) -> Bools:
     """Return True for each text that is not blank."""
     trimmed = pc.ascii_trim_whitespace(pc.fill_null(column, ""))
     return np.asarray(pc.not_equal(trimmed, ""))
-
-
-def json_text(value: Any) -> str:
-    """Return a value of JSON as text: a text as it is, unless it reads as another value.
-
-    Examples
-    --------
-    >>> list(map(json_text, ["ab", "7", 7, [None, "ab"]]))
-    ['ab', '"7"', '7', '[null, "ab"]']
-    """
-    is_plain = isinstance(value, str) and json_value(value) is value
-    return value if is_plain else json.dumps(value, ensure_ascii=False)
-
-
-def json_value(text: str) -> Any:
-    """Return the value that `json_text` wrote.
-
-    Examples
-    --------
-    >>> list(map(json_value, ["ab", '"7"', "7", '[null, "ab"]']))
-    ['ab', '7', 7, [None, 'ab']]
-    """
-    try:
-        return loads(text)
-    except ValueError:
-        return text
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import select
@@ -58,7 +59,6 @@ from batchsolve.tables.columns import (
     RowsError,
     delimited,
     first_record,
-    json_text,
     lines,
     lines_of_cells,
     never_closed,
@@ -419,10 +419,7 @@ def _of_records(records: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
-    """Choose types; columns that Arrow has no type for become marked columns of `json_text`.
-
-    So do those without values: later rows may have any.
-    """
+    """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
     fields = []
     for key in dict.fromkeys(key for record in records for key in record):
         values = [record.get(key) for record in records]
@@ -430,17 +427,18 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
             kind = pa.array(values).type
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             kind = None
-        if kind is None or pa.types.is_struct(kind) or pa.types.is_null(kind):
+        if kind is None or pa.types.is_struct(kind):
             fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
         else:
-            fields.append(pa.field(key, kind))
+            fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
 
 
 def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
     values = [record.get(field.name) for record in records]
     if field.metadata == JSON_TEXT:
-        return pa.array((None if v is None else json_text(v) for v in values), pa.string())
+        texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
+        return pa.array(texts, pa.string())
     try:
         column = pa.array(values)
         if pa.types.is_string(field.type) and not pa.types.is_string(column.type):

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, listed, named_errors, quoted, repeated, shortened
 from batchsolve.formats.whole_files import content_of, opened, unpacked
 from batchsolve.tables.columns import (
+    JSON_TEXT,
     MOST_RECORD_BYTES,
     Layout,
     Rows,
@@ -795,9 +796,10 @@ class Tables:
     def _check_schemas(self) -> None:
         """Raise an error if files have different columns."""
         for source in self._sources:
-            if not source.layout.schema.equals(self.schema):
+            schema = source.layout.schema
+            if not schema.equals(self.schema) or _kinds(schema) != _kinds(self.schema):
                 raise InputError(
-                    f"{name_of(source.path)}: has the columns {_describe(source.layout.schema)} "
+                    f"{name_of(source.path)}: has the columns {_describe(schema)} "
                     f"where {name_of(self._sources[0].path)} has {_describe(self.schema)}; solve "
                     f"them apart"
                 )
@@ -807,5 +809,10 @@ class Tables:
         return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
 
 
+def _kinds(schema: pa.Schema) -> list[tuple[str, Any]]:
+    """Return the name and the type of each column; that of values of several kinds is JSON."""
+    return [(each.name, "JSON" if each.metadata == JSON_TEXT else each.type) for each in schema]
+
+
 def _describe(schema: pa.Schema) -> str:
-    return shortened(", ".join(f"{field.name} ({field.type})" for field in schema))
+    return shortened(", ".join(f"{name} ({kind})" for name, kind in _kinds(schema)))

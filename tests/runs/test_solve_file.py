@@ -180,6 +180,14 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
 
 
+def test_fields_that_must_not_be_null_are_written(tmp_path):
+    field = pa.field("a", pa.int8(), nullable=False)
+    table = pa.table({"puzzle": [PUZZLE], "note": pa.array([{"a": 1}], pa.struct([field]))})
+    pq.write_table(table, tmp_path / "in.parquet")
+    bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["note"].to_pylist() == [{"a": 1}]
+
+
 @pytest.mark.parametrize("target", ["out.parquet", "parts/"])
 @pytest.mark.parametrize(
     "note",

@@ -777,22 +777,14 @@ def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
     assert [row["status"] for row in rows] == ["unique"] * 4 + ["invalid"]
 
 
-@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet"])
-def test_fields_without_values_in_the_first_rows_may_have_any_later(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("batchsolve.tables.detection.HEAD_BYTES", 100)
-    values = [None, None, 2.5, "a", "2.5", [1, "a"], None, '"']
-    records = [{"puzzle": PUZZLE, "note": value} for value in values]
-    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
-    bs.solve_file(tmp_path / "in.jsonl", tmp_path / name)
-    if name == "out.jsonl":
-        rows = list(map(json.loads, (tmp_path / name).read_text().splitlines()))
-        assert [row["note"] for row in rows] == values
-    elif name == "out.csv":
-        notes = ["", "", "2.5", "a", "2.5", '[1, "a"]', "", '"']
-        assert [row["note"] for row in rows_of_csv(tmp_path / name)] == notes
-    else:
-        notes = [None, None, "2.5", "a", '"2.5"', '[1, "a"]', None, '"']
-        assert pq.read_table(tmp_path / name)["note"].to_pylist() == notes
+def test_files_with_texts_and_with_other_values_in_a_field_are_solved_apart(tmp_path):
+    for name, value in (("a", "7"), ("b", [7])):
+        rows = [{"puzzle": PUZZLE, "note": note} for note in ("x", value)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for inputs in (files, files[::-1]):
+        with pytest.raises(bs.InputError, match=r"note \((string|JSON)\) where .* note \("):
+            bs.solve_file(inputs, tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("form", PENCILLED)
