@@ -158,15 +158,15 @@ class Shown(NamedTuple):
         The text between the numbers of the first grid.
     first : int
         The digit that they begin with: 0 if some have 0 and blanks, and none has N.
-    full : tuple of (int, int)
-        The sets of full grids beside these, such as solutions, in the same form.
+    full : tuple of tuples of (int, int)
+        The sets of grids with N symbols beside these, such as solutions, column by column.
     """
 
     form: Form
     sets: tuple[tuple[int, int], ...]
     separator: str
     first: int
-    full: tuple[tuple[int, int], ...] = ()
+    full: tuple[tuple[tuple[int, int], ...], ...] = ()
 
     @property
     def symbols(self) -> set[str]:
@@ -198,8 +198,8 @@ def shown(
     """
     _, _, low, high, _ = survey(column)
     two_blanks, has_last, _ = (each.any() for each in _ends(column, low, form, blanks))
-    full = [(beside, forms(beside)) for beside in full]
-    for beside, codes in full if not (two_blanks or has_last) else ():
+    others = [(beside, forms(beside)) for beside in full]
+    for beside, codes in others if not (two_blanks or has_last) else ():
         kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
         each_ends = (_ends(some, survey(some)[2], each, blanks) for some, each in kinds)
         ends = zip(*each_ends, strict=True)
@@ -208,9 +208,10 @@ def shown(
             break
     first = int(not two_blanks or has_last)
     separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
-    same = (survey(beside.filter(codes == form.code)) for beside, codes in full)
-    of_full = (pair for _, _, low, high, _ in same for pair in _counted(low, high))
-    return Shown(form, _counted(low, high), separator, first, tuple(of_full))
+    alike = (survey(beside.filter(codes == form.code)) for beside, codes in others)
+    counted = (_counted(low, high) for _, _, low, high, _ in alike)
+    with_all = (tuple(e for e in each if _n_symbols(e[0]) == form.n_digits) for each in counted)
+    return Shown(form, _counted(low, high), separator, first, tuple(with_all))
 
 
 def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> list[Shown]:
@@ -235,6 +236,11 @@ def _sets(lows: Words, highs: Words) -> list[int]:
 def _counted(lows: Words, highs: Words) -> tuple[tuple[int, int], ...]:
     """Return the different sets of bytes of grids, and their numbers."""
     return tuple(Counter(_sets(lows, highs)).items())
+
+
+def _n_symbols(used: int) -> int:
+    """Return the number of symbols in a set of bytes; letters of both cases are one."""
+    return len({symbol.upper() for symbol in _characters([used])})
 
 
 def _separator(text: str) -> str:
@@ -414,8 +420,9 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
             f"kind; name your alphabet with `alphabet`, or your blanks with `blank`"
         )
     best = [notation for notation, score in scores.items() if score == most]
-    fitting = [_score(each, seen.full) for each in best]
-    best = [each for each, score in zip(best, fitting, strict=True) if score == max(fitting)]
+    for sets in seen.full:
+        fitting = [_score(each, sets) for each in best]
+        best = [each for each, score in zip(best, fitting, strict=True) if score == max(fitting)]
     # grids of nothing but blanks fit every alphabet; any others have to leave one
     allowed = _allowed(best[0])
     used = _characters(used for used, _ in seen.sets if not used & ~allowed)

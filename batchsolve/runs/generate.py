@@ -267,9 +267,13 @@ def _generating(
 def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
     """Return the puzzles of a file; without a column of boxes, those of puzzles that are made."""
     [source] = open_all([known])
-    box = None if BOX in source.layout.schema.names else box
+    plain = FileSettings(rule_columns="none")
     with prefixed(source.path, InputError):
-        return Corpus([source], FileSettings(box=box, rule_columns="none"))
+        if BOX in source.layout.schema.names:
+            corpus = Corpus([source], plain)
+            if corpus.reader.has_boxes:
+                return corpus
+        return Corpus([source], replace(plain, box=box))
 
 
 def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:

@@ -27,6 +27,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     FINE,
     MOST_DIGITS,
+    TWO_BLANKS,
     WRONG_LENGTH,
     Notation,
     default_box,
@@ -222,22 +223,24 @@ class Shape:
         return Grids(self, rows, puzzles, given, has_given, parts, own)
 
     def solutions_of(self, solutions: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
-        """Return solutions or predictions, and their faults; some have another form than most."""
+        """Return solutions or predictions, and their faults.
+
+        Those that are not written as most are tell their notation, each alone.
+        """
         _, given, bad = encoded(self.solution_notation, solutions)
-        n = self.rules.n_digits
-        form = Form(n, bool(self.solution_notation.symbols))
-        may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters, which tell
-        signs = Signs(f"0-{n - 1}" if self.notation.begins_at_zero and may_be_either else None)
-        odd = np.flatnonzero(bad == WRONG_LENGTH)
+        n, odd = self.rules.n_digits, np.flatnonzero((bad != FINE) & (bad != TWO_BLANKS))
         lines = in_one_line(solutions.take(pa.array(odd)))
-        has_form = forms(lines) == form.code
-        odd, lines = odd[has_form], lines.filter(pa.array(has_form))
-        notations = signs.notations_of_each(lines, form)
-        for notation in {each for each in notations if isinstance(each, Notation)}:
-            which = np.flatnonzero([each == notation for each in notations])
-            read, faults = notation.encode(lines.take(pa.array(which)))
-            fine = odd[which[faults == FINE]]
-            given[fine], bad[fine] = read[faults == FINE], FINE
+        codes = forms(lines)
+        for form in (Form(n, True), Form(n, False)):
+            may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters
+            signs = Signs(f"0-{n - 1}" if self.notation.begins_at_zero and may_be_either else None)
+            places, alike = odd[codes == form.code], lines.filter(pa.array(codes == form.code))
+            notations = signs.notations_of_each(alike, form)
+            for notation in {each for each in notations if isinstance(each, Notation)}:
+                which = np.flatnonzero([each == notation for each in notations])
+                read, faults = notation.encode(alike.take(pa.array(which)))
+                fine = places[which[faults == FINE]]
+                given[fine], bad[fine] = read[faults == FINE], FINE
         return given, bad
 
     def _refuse_arithmetic(

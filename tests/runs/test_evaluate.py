@@ -418,3 +418,5 @@ def test_predictions_may_have_the_letters_of_truths_beside_puzzles_of_numbers(le
     puzzle = " ".join(str(digit + 1) if k % 3 else "0" for k, digit in enumerate(digits))
     table = pa.table({"puzzle": [puzzle], "prediction": [text], "solution": [text]})
     assert bs.evaluate(table).all.right == 1
+    usual = "".join("123456789ABCDEFG"[digit] for digit in digits)
+    assert bs.evaluate(table.set_column(1, "prediction", [[usual]])).all.right == 1

@@ -351,6 +351,8 @@ def test_known_puzzles_may_have_boxes_of_their_rows():
         bs.generate_table(1, seed=7, box=(2, 3), unlike=known)["puzzle"] for known in (both, others)
     )
     assert new != first["puzzle"] == same
+    other = first.append_column("box", [["of chess"]])
+    assert bs.generate_table(1, seed=7, box=(2, 3), unlike=other)["puzzle"] == new
     with pytest.raises(bs.InputError, match=r"^unlike\[0\]: column 'puzzle': no value is a 6×6"):
         bs.generate_table(1, box=(2, 3), unlike=pa.table({"puzzle": ["." * 81]}))
 

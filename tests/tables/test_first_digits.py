@@ -327,3 +327,8 @@ def test_solutions_tell_the_alphabet_of_puzzles_with_few_clues(symbols, clues):
     solved = bs.solve_table(table)
     assert solved["agrees"].to_pylist() == [True]
     assert set(solved["solution"][0].as_py()) == set(symbols)
+
+
+def test_grids_that_are_not_full_tell_no_alphabet():
+    table = pa.table({"puzzle": ["." * 256], "solution": ["0" * 256]})
+    assert set(bs.solve_table(table)["solution"][0].as_py()) == set("123456789ABCDEFG")
