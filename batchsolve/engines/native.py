@@ -429,7 +429,7 @@ class Made(NamedTuple):
     ----------
     puzzles : ndarray of uint8, shape (n, n_cells)
     solutions : ndarray of uint8, shape (n, n_cells)
-        With per-row rules, the grids that fill these rules; they are there before.
+        With per-row rules, the solved grids that were given.
     attempts : ndarray of int64, shape (n,)
         The first attempt to make; then the one that succeeded.
     nodes : ndarray of int64, shape (n,)

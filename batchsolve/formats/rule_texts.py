@@ -86,7 +86,7 @@ class RuleReader:
         """Number of cells."""
         return len(self.places)
 
-    def said(self, *names: str) -> tuple[bool, list[list[Any]]]:
+    def key(self, *names: str) -> tuple[bool, list[list[Any]]]:
         """Return all that was read, and these names: the same in whatever order it was written."""
         read = [tuple(getattr(self, kind)) for kind in KINDS]
         sums = {(tuple(sorted(cells)), total) for cells, total in self.sums}

@@ -31,7 +31,7 @@ from batchsolve.errors import (
     quoted,
     repeated,
 )
-from batchsolve.settings.arguments import path_of
+from batchsolve.settings.arguments import is_address, path_of
 
 JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
@@ -170,7 +170,7 @@ def target_of(path: str | os.PathLike[str]) -> str:
         )
     if name == "-":
         raise OutputError("-: is not printed here; name a file")
-    if "://" in name:
+    if is_address(name):
         raise OutputError(f"{name}: is an address; this output is written to disk, so name a file")
     check_directory(name, os.path.dirname(target) or ".")
     if os.path.isdir(target):

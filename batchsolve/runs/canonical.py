@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,8 @@ def canonical_forms(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N, 0 for blank cells; or puzzles of one size, as `solve_batch` takes them.
+        Digits 1 .. N, 0 for blank cells; or a list, an array or a series of puzzles of one size, as
+        `canonical` takes one.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
     box : (int, int), optional
@@ -75,7 +76,7 @@ def canonical_forms(
     """
     if problem is not None and box is not None:
         raise InputError("the problem has its box; name one of them")
-    if isinstance(grids, Iterator):
+    if isinstance(grids, Iterable) and not hasattr(grids, "__getitem__"):
         grids = list(grids)
     texts = None if is_table(grids) or isinstance(grids, str) else text_column(grids)
     if texts:

@@ -47,6 +47,7 @@ from batchsolve.formats.whole_files import (
 )
 from batchsolve.runs.journal import Part
 from batchsolve.search.rows import Write
+from batchsolve.settings.arguments import is_address
 from batchsolve.tables.answers import (
     Encode,
     OutputRows,
@@ -63,7 +64,6 @@ from batchsolve.tables.places import (
     UNFINISHED,
     child,
     files_in,
-    is_address,
     local_path,
     make_folder,
     put_file,

@@ -40,13 +40,12 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_co
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
 from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import PROVES_UNIQUENESS, DedupeSettings, FileSettings
-from batchsolve.settings.arguments import each_of, path_of, table_or_each
+from batchsolve.settings.arguments import each_of, is_address, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
-from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import Batch, Reader, Shape, forms_of_shape
 from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool

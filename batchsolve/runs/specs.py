@@ -39,12 +39,12 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, not
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.search.scheduler import in_turn
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings, settings_that
-from batchsolve.settings.arguments import UNLIMITED, each_of, path_of
+from batchsolve.settings.arguments import UNLIMITED, each_of, is_address, path_of
 from batchsolve.tables.answers import Checksums, OutputRows, RowTable, Written, joined_sums, sums_of
 from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
-from batchsolve.tables.places import exists, facts_of, is_address, suffix_of
+from batchsolve.tables.places import exists, facts_of, suffix_of
 from batchsolve.tables.sources import Block, Boundary, Tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG

@@ -480,7 +480,7 @@ class ImageSettings(Settings):
     seed : int
         Seed of the random numbers.
     original : bool
-        Write each row that has images before them.
+        Write each row before its images.
     """
 
     seed: int = setting(0, check=seed_of, heading="Solutions")

@@ -170,8 +170,19 @@ def path_of(what: str, path: Any) -> str:
     raise InputError(f"{what} needs a name, {given}")
 
 
+def is_address(path: str) -> bool:
+    """Return True if a path is an address, which every machine can open.
+
+    Examples
+    --------
+    >>> is_address("s3://bucket/corpus.csv"), is_address("corpora/corpus.csv")
+    (True, False)
+    """
+    return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", path) is not None
+
+
 def check_on_disk(path: str, what: str) -> None:
-    """Raise `InputError` if files cannot be kept in a folder: in an address, or standard output.
+    """Raise `InputError` if a path is an address or ``-``, where no folder is.
 
     Examples
     --------
@@ -180,7 +191,7 @@ def check_on_disk(path: str, what: str) -> None:
         ...
     batchsolve.errors.InputError: s3://bucket/run: what a run keeps are files on disk; name a ...
     """
-    if path == "-" or "://" in path:
+    if path == "-" or is_address(path):
         raise InputError(f"{path}: {what} are files on disk; name a folder for them")
 
 
@@ -298,9 +309,9 @@ def integer(value: Any) -> int:
     return int(value)
 
 
-def columns_of(by: str | Sequence[str] | None) -> tuple[str, ...]:
+def columns_of(by: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return the columns of strata, or the values of a stratum."""
-    if by is not None and not isinstance(by, str | Sequence):
+    if by is not None and not isinstance(by, Iterable):
         raise InputError(f"columns are named by a text, or by several in a list, not {quoted(by)}")
     return () if by is None else (by,) if isinstance(by, str) else tuple(by)
 

@@ -47,6 +47,7 @@ from batchsolve.problems.survey import (
     shown,
 )
 from batchsolve.settings import FileSettings
+from batchsolve.settings.arguments import is_address
 from batchsolve.tables.columns import (
     as_text,
     delimited,
@@ -60,7 +61,6 @@ from batchsolve.tables.columns import (
 )
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
-from batchsolve.tables.places import is_address
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
 from batchsolve.tables.rule_columns import (
     CAGES,

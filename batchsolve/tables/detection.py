@@ -49,7 +49,7 @@ from batchsolve.problems.grids import as_whole, without_minus_one
 from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
-from batchsolve.settings.arguments import each_of, path_of
+from batchsolve.settings.arguments import each_of, is_address, path_of
 from batchsolve.tables.columns import (
     BOM,
     JSON_TEXT,
@@ -71,7 +71,6 @@ from batchsolve.tables.places import (
     check_announced,
     facts_of,
     files_of,
-    is_address,
     name_of,
     suffix_of,
 )

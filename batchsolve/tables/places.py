@@ -32,8 +32,8 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.whole_files import why_unseen
+from batchsolve.settings.arguments import is_address
 
-_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*://")
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
 _EXTRAS = {"http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}
 _HTTP = ("http", "https")
@@ -61,17 +61,6 @@ class Facts(NamedTuple):
     size: int
     changed: int
     place: tuple[int, ...] = ()
-
-
-def is_address(path: str) -> bool:
-    """Return True if a path is an address, which every machine can open.
-
-    Examples
-    --------
-    >>> is_address("s3://bucket/corpus.csv"), is_address("corpora/corpus.csv")
-    (True, False)
-    """
-    return _SCHEME.match(path) is not None
 
 
 def name_of(path: str) -> str:

@@ -104,7 +104,7 @@ class RuleColumns:
                     drawing = self.drawing or ""
                     labels = drawn_labels(regions, drawing) if regions else []
                     houses = regions_of(labels, self.n_digits)
-                    said = own_rules(self.n_digits, tuple(own), drawing).said(*names_in(rules))
+                    said = own_rules(self.n_digits, tuple(own), drawing).key(*names_in(rules))
                     digest = hashlib.sha256(repr((houses, said)).encode()).digest()
                     each[rows] = np.frombuffer(digest, np.uint8)
             digits.append(each)

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, listed, named_errors, quoted, repeated, shortened
 from batchsolve.formats.whole_files import content_of, opened, unpacked
+from batchsolve.settings.arguments import is_address
 from batchsolve.tables.columns import (
     JSON_TEXT,
     MOST_RECORD_BYTES,
@@ -32,7 +33,7 @@ from batchsolve.tables.columns import (
     start_of,
     without_views,
 )
-from batchsolve.tables.places import Facts, exists, facts_of, is_address, name_of, open_to_read
+from batchsolve.tables.places import Facts, exists, facts_of, name_of, open_to_read
 
 FILENAME = pa.field("filename", pa.string())
 GATHER_SECONDS = 0.1  # input that arrives slowly is gathered for this time before it is a block

@@ -1,4 +1,4 @@
-"""Parts of a table: no leak of either kind, the shares, and the same parts with all workers."""
+"""Parts of a table: no leak of either kind, the shares, and the same parts with any workers."""
 
 import json
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Commands that write a table write the same bytes with all workers, and if interrupted."""
+"""Commands that write a table write the same bytes with any workers, and if interrupted."""
 
 from functools import partial
 from itertools import product
