@@ -39,6 +39,7 @@ def judged(puzzle, prediction, truth):
         return None
     text = prediction.strip()
     is_grid = len(text) == 16 and set(text) <= set("01234.")
+    is_grid &= not ({"0", "."} <= set(text) and "4" not in text)  # 0 may be a digit
     right = text in solutions if truth is None else text == truth
     one = truth or (solutions[0] if len(solutions) == 1 else None)
     cells = [k for k in range(16) if puzzle[k] == "." and one]
@@ -98,9 +99,7 @@ def tables(draw):
 @given(tables(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
 def test_counts_are_those_of_single_rows(case, chunk, jobs):
     has_truth, rows = case
-    right = solutions_of(UNIQUE)[0]  # shows that digits begin at 1
-    first = [(UNIQUE, text, right if has_truth else None, "1") for text in ("12", right)]
-    rows = first + rows
+    rows = [(UNIQUE, "12", solutions_of(UNIQUE)[0] if has_truth else None, "1"), *rows]
     how = {"chunk": chunk, "jobs": jobs, "truth": None if has_truth else "none"}
     found = bs.evaluate(table_of(rows), by="level", **how)
     assert vars(found.all) == expected(rows)
