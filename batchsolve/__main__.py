@@ -43,7 +43,9 @@ def _fill_closed_streams() -> None:
         if getattr(sys, name) is None:
             number = os.open(os.devnull, how)  # the lowest free number: that of the stream
             os.set_inheritable(number, True)  # by workers
-            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+            stream = open(number, mode, closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
+            setattr(sys, f"__{name}__", stream)  # it stays open after it is replaced
 
 
 _fill_closed_streams()  # before anything is opened
@@ -86,6 +88,7 @@ def main() -> None:
     atexit.register(_keep_exit_code)  # the first to be registered is called last
     said = sys.stderr
     sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.meta_path.insert(0, _NoPandas())
     try:
         try:

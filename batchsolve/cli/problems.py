@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from batchsolve.search.graphs import SolutionGraph
 
 BLOCK = 4096  # solutions written at a time
+MOST_FLOAT = 10**300
 MAX_DRAWINGS = 10_000
 FEW, ONE = 20, 1  # default numbers of drawings, in a page and in an SVG file
 
@@ -178,8 +179,10 @@ def draw(
 
 def _write(text: str, output: str) -> None:
     """Write a drawing to a file, or print it."""
-    if output == "-":
-        sys.stdout.write(printable(text, but="\n") if sys.stdout.isatty() else text)
+    if output == "-" and sys.stdout.isatty():
+        sys.stdout.write(printable(text, but="\n"))
+    elif output == "-":
+        sys.stdout.buffer.write(text.encode())
     else:
         write_whole(output, text)
 
@@ -499,8 +502,10 @@ def sample(
     if samples.weights is None:
         said = f"from {counted(samples.count or 0, 'solution')}"
     else:
-        about = sum(samples.weights) / max(samples.probes, 1)
-        said = f"by {counted(samples.probes, 'probe')}, from about {about:.4g}"
+        total, probes = sum(samples.weights), max(samples.probes, 1)
+        is_float = total < MOST_FLOAT
+        about = f"{total / probes:.4g}" if is_float else f"2^{(total // probes).bit_length() - 1}"
+        said = f"by {counted(samples.probes, 'probe')}, from about {about}"
     printing.note(f"{counted(len(samples), 'solution')} drawn {said}")
     return 0
 

@@ -216,7 +216,8 @@ def _tables(directory: str, parts: Iterable[Part]) -> Iterator[pa.Table]:
     """Yield the solutions in parts of a run as tables."""
     for part in parts:
         check_part(directory, part)
-        with pq.ParquetFile(os.path.join(directory, SOLUTIONS, part.name)) as file:
+        path = os.path.join(directory, SOLUTIONS, part.name)
+        with open(path, "rb") as data, pq.ParquetFile(data) as file:  # Arrow's names are UTF-8
             # files may name the elements of lists differently
             schema = LISTS if file.schema_arrow.names == LISTS.names else GRIDS
             for batch in file.iter_batches(_rows_at_once(file.metadata), use_threads=False):

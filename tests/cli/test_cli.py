@@ -360,6 +360,30 @@ def test_work_is_done_with_standard_error_closed(folder):
     assert len((folder / "out.csv").read_text().splitlines()) == 21
     assert with_closed(2, "count", "queens:6").stdout == "4\n"
     assert with_closed(2, "solve", "nothing.csv").returncode == 2
+    assert with_closed("2>&- 1", "count", "queens:6").returncode == 2
+
+
+def test_output_needs_no_encoding_with_all_characters(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    done = batchsolve("count", "--help")
+    assert (done.returncode, "\\u2026" in done.stdout) == (0, True)
+    (tmp_path / "é.tiling").write_text("board: 1x2\npiece é: XX\n")
+    done = batchsolve("draw", "é.tiling", "-o", "-", text=False)
+    assert (done.returncode, "é" in done.stdout.decode()) == (0, True)
+
+
+def test_runs_may_have_names_that_arrow_lacks(folder):
+    assert batchsolve("enumerate", "queens:5", "-o", "r\udcff", "-q").returncode == 0
+    assert batchsolve("export", "r\udcff", "-o", "x.csv").returncode == 0
+    assert len((folder / "x.csv").read_text().splitlines()) == 11
+
+
+def test_weights_may_be_larger_than_floats(folder):
+    names = [f"a{k}" for k in range(1100)]
+    (folder / "x.dlx").write_text("\n".join([" ".join(names), *names, *names]))
+    done = batchsolve("sample", "x.dlx", "--weighted", "-o", "x.jsonl")
+    assert (done.returncode, "from about 2^1100" in done.stderr) == (0, True)
 
 
 @pytest.mark.parametrize(("words", "code"), [(["count", "queens:6"], 0), (["solve", "no.csv"], 2)])
