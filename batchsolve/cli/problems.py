@@ -410,7 +410,7 @@ def graph(
         raise InputError("--seed and --distinct need --sample N")
     reading = read(problem, puzzles)
     with interrupts():
-        kept = SolutionGraph.load(file, reading.problem)
+        kept = SolutionGraph.load(file, reading.problem, reading.stack)
         for clue in sorted({*reading.stack.tolist()}.difference(_on_top(kept))):
             kept = kept.with_option(clue)
         for option in with_:

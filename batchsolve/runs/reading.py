@@ -518,10 +518,8 @@ def _only_row(corpus: Corpus, path: str, name: str) -> Reading:
 
 
 def _name_a_row(path: str) -> str:
-    return (
-        f"name a row, as in {path}#1 or {path}#COLUMN=VALUE; the problems of a table are counted "
-        f"by count -o OUT"
-    )
+    row = f"-- {path}#1" if path == "-" else f"{path}#1 or {path}#COLUMN=VALUE"  # no option
+    return f"name a row, as in {row}; the problems of a table are counted by count -o OUT"
 
 
 def _of_row(batch: Batch, row: int, name: str) -> Reading:

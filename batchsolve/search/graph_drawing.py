@@ -207,13 +207,13 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
         If the graph takes more memory.
     """
     if problem.bounds is not None:
-        nodes = draw_by_frontier(problem, stack, megabytes)
-        return SolutionGraph(problem, *nodes, order_of_options(problem).astype(np.uint32))
+        nodes, every = draw_by_frontier(problem, stack, megabytes), order_of_options(problem)
+        return SolutionGraph(problem, *nodes, every.astype(np.uint32), stack.tolist())
     chosen, left, options = remainder(problem, stack)
     every = np.arange(problem.n_options)
     if left is None:
-        none = np.zeros(2, np.uint32)
-        return SolutionGraph(problem, none, none, none, 0, every.astype(np.uint32))
+        none = np.zeros(2, np.uint32), np.zeros(2, np.uint32), np.zeros(2, np.uint32), 0
+        return SolutionGraph(problem, *none, every.astype(np.uint32), stack.tolist())
     search, order = _race(left, megabytes * MEGABYTE)
     found = search.take()
     if ordered and not search.is_ordered:
@@ -224,7 +224,8 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
         in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
     option, low, high, root = found
     option[2:] = options[option[2:]]
-    return SolutionGraph(problem, *_below(chosen, option, low, high, root), in_order)
+    nodes = _below(chosen, option, low, high, root)
+    return SolutionGraph(problem, *nodes, in_order, stack.tolist())
 
 
 def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:

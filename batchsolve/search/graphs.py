@@ -22,7 +22,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -70,6 +70,8 @@ class SolutionGraph:
     order : ndarray of uint32, shape (n_options,), optional
         The options in the order in which they come on every path: then it is a zero-suppressed
         decision diagram. By default other paths may have other orders.
+    stack : sequence of int
+        The options that were chosen before it was drawn, such as clues.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class SolutionGraph:
         high: UInts,
         root: int,
         order: UInts | None = None,
+        stack: Sequence[int] = (),
     ) -> None:
         if not (
             option.size >= 2
@@ -107,7 +110,7 @@ class SolutionGraph:
         self.problem = problem
         nodes = native.pruned((option, low, high), root)
         self.option, self.low, self.high, self.root = nodes
-        self.order = order
+        self.order, self.stack = order, tuple(stack)
 
     def __repr__(self) -> str:
         kind = "ordered" if self.is_ordered else "not ordered"
@@ -383,19 +386,30 @@ class SolutionGraph:
             "version": _VERSION,
             "problem": self.problem.fingerprint,
             "options": self.order.tolist(),
+            "stack": self.stack,
             "count": self.count,
         }
         with whole_file(path) as file:
             file.write((text + json.dumps(sealed(about, text)) + "\n").encode("ascii"))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], problem: ExactCover) -> SolutionGraph:
+    def load(
+        cls, path: str | os.PathLike[str], problem: ExactCover, stack: Iterable[int] | None = None
+    ) -> SolutionGraph:
         """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or path
+        problem : ExactCover
+        stack : sequence of int, optional
+            The options that have been chosen: the graph must not be that of others. By default it
+            may be that of any.
 
         Raises
         ------
         InputError
-            If the file is not a graph, is damaged, or belongs to another problem.
+            If the file is not a graph, is damaged, or belongs to another problem or stack.
         OSError
             If it cannot be read.
         """
@@ -404,7 +418,13 @@ class SolutionGraph:
         with prefixed(name, InputError), opened(path) as file:
             data = file.read()
         with named_errors(name):
-            return cls._parsed(data, problem)
+            graph = cls._parsed(data, problem)
+            if others := set(graph.stack).difference(graph.stack if stack is None else stack):
+                raise InputError(
+                    f"this graph has the clue {problem.option_name(min(others))!r}, which is none "
+                    f"here; name the puzzle that it was drawn for, or draw another graph"
+                )
+            return graph
 
     def _nodes_as_text(self, order: UInts) -> str:
         """Return the lines of the diagram, the full stop included."""
@@ -452,7 +472,7 @@ class SolutionGraph:
         order = np.array(about["options"], np.uint32)
         option, low, high = _nodes_of(head, order)
         root = option.size - 1 if option.size > 2 else int(head == b"T")
-        return cls(problem, option, low, high, root, order)
+        return cls(problem, option, low, high, root, order, about.get("stack", ()))
 
     def _restricted(self, option: int, wanted: bool) -> SolutionGraph:
         [option] = option_numbers([option])
@@ -461,7 +481,7 @@ class SolutionGraph:
                 f"unknown option {option}; the last one is {self.problem.n_options - 1}"
             )
         nodes: Nodes = native.restricted(self._core, self.root, option, wanted)
-        return SolutionGraph(self.problem, *nodes, self.order)
+        return SolutionGraph(self.problem, *nodes, self.order, self.stack)
 
     @property
     def _core(self) -> tuple[UInts, UInts, UInts]:

@@ -346,3 +346,16 @@ def test_a_graph_with_bounds_keeps_to_its_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 16 * 2**20
+
+
+def test_a_graph_of_other_clues_is_refused(tmp_path):
+    one, more, other = "12..............", "12..3...........", "21.............."
+    readings = [bs.read_problem(text) for text in (one, more, other)]
+    path = tmp_path / "one.zdd"
+    bs.solution_graph(readings[0]).save(path)
+    graph, again = (bs.SolutionGraph.load(path, each.problem, each.stack) for each in readings[:2])
+    assert graph.count == again.count == bs.count(one).count
+    assert graph.stack == tuple(readings[0].stack.tolist())
+    for reading in (readings[2], bs.read_problem("sudoku:2x2")):
+        with pytest.raises(bs.InputError, match=r"this graph has the clue 'r1c1#1', which is none"):
+            bs.SolutionGraph.load(path, reading.problem, reading.stack)
