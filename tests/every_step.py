@@ -23,8 +23,8 @@ def keep_and_wait(self, step):
     sys.stdin.read(1)
 
 batchsolve.runs.run.Run.keep = keep_and_wait
-from batchsolve.cli import app
-app()
+from batchsolve.__main__ import main
+main()
 """
 
 
@@ -38,7 +38,7 @@ def hear(process, steps):
 EVERY_CHUNK = """
 import sys, time
 from unittest.mock import patch
-import batchsolve.cli
+from batchsolve.__main__ import main
 from batchsolve.runs.outputs import OneFile
 patch("batchsolve.runs.specs.JOURNAL_SECONDS", 0).start()
 take = OneFile.take
@@ -51,7 +51,7 @@ def take_when_told(self, *chunk):
     return parts
 
 OneFile.take = take_when_told
-batchsolve.cli.app()
+main()  # which ends at once, as Python with threads in C++ may abort at its end
 """
 
 
