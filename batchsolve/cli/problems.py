@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from batchsolve.search.graphs import SolutionGraph
 
 BLOCK = 4096  # solutions written at a time
-MOST_FLOAT = 10**300
+MOST_FLOAT = 10**300  # larger sums of weights are written as powers of two
 MAX_DRAWINGS = 10_000
 FEW, ONE = 20, 1  # default numbers of drawings, in a page and in an SVG file
 

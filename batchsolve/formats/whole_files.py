@@ -382,7 +382,7 @@ def _is_deep(value: Any) -> bool:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """Read a record; `is_whole` tells whether it is as it was written.
+    """Read a record; `is_whole` tells whether it is unchanged.
 
     Raises
     ------

@@ -65,7 +65,7 @@ def whole_numbers(values: npt.ArrayLike, what: str, n_dimensions: int = 1) -> In
 def number_colors(
     rows: Sequence[Sequence[Hashable]], colors: Sequence[Mapping[Hashable, Hashable]]
 ) -> tuple[list[int], list[str]]:
-    """Return the colour of every entry of the options, and the names; None means without colour."""
+    """Return the colour of every entry of the options, and the names; None means no colour."""
     if len(colors) != len(rows):
         raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
     number: dict[Hashable, int] = {}

@@ -128,7 +128,7 @@ def _encoded(encode: Encode, table: pa.Table) -> OutputRows:
 def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[list[Part], pa.Table]:
     """Return the files that hold the solutions of a run, and the first solutions.
 
-    All, if there are no files.
+    Without files, the first solutions are all.
 
     Raises
     ------

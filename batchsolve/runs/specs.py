@@ -288,7 +288,7 @@ def table_or_file(
     ----------
     spec : Spec
     inputs : table, or list of str or table
-        The source is made of these.
+        The inputs of its source.
     target : str, optional
         The file; an unfinished one is removed.
     files, pool, tell

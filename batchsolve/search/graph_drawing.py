@@ -29,6 +29,7 @@ with compressed representation*, IEICE Transactions, 2017), for items in any num
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -206,14 +207,15 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
     InputError
         If the graph takes more memory.
     """
+    graph_of = partial(SolutionGraph, problem, stack=stack.tolist())
     if problem.bounds is not None:
-        nodes, every = draw_by_frontier(problem, stack, megabytes), order_of_options(problem)
-        return SolutionGraph(problem, *nodes, every.astype(np.uint32), stack.tolist())
+        nodes = draw_by_frontier(problem, stack, megabytes)
+        return graph_of(*nodes, order_of_options(problem).astype(np.uint32))
     chosen, left, options = remainder(problem, stack)
     every = np.arange(problem.n_options)
     if left is None:
-        none = np.zeros(2, np.uint32), np.zeros(2, np.uint32), np.zeros(2, np.uint32), 0
-        return SolutionGraph(problem, *none, every.astype(np.uint32), stack.tolist())
+        none = np.zeros(2, np.uint32)
+        return graph_of(none, none, none, 0, every.astype(np.uint32))
     search, order = _race(left, megabytes * MEGABYTE)
     found = search.take()
     if ordered and not search.is_ordered:
@@ -224,8 +226,7 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
         in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
     option, low, high, root = found
     option[2:] = options[option[2:]]
-    nodes = _below(chosen, option, low, high, root)
-    return SolutionGraph(problem, *nodes, in_order, stack.tolist())
+    return graph_of(*_below(chosen, option, low, high, root), in_order)
 
 
 def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:

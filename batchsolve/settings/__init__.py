@@ -518,8 +518,8 @@ class DedupeSettings(Settings):
     against : sequence of str, path or table
         Leave out the puzzles of FILE, too; can be given several times.
     mark : bool
-        Keep all rows, and add a column first: the place of the first equal puzzle, such as
-        test.csv#17.
+        Keep all rows, and add a column called first: the place of the first equal puzzle, such
+        as test.csv#17.
     """
 
     up_to_symmetry: bool = setting(False, heading="Search")

@@ -388,7 +388,7 @@ def encoder_for(path: str) -> Encode:
 
 
 def _packed(compression: str, encode: Encode, table: pa.Table) -> bytes:
-    """Compress the bytes of rows; no rows are no bytes."""
+    """Compress the bytes of rows; without rows, return none."""
     data = encode(table)
     return PACKERS[compression](data) if len(data) else b""
 
