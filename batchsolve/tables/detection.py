@@ -95,8 +95,7 @@ _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
 _FIRST_BYTES = 4096  # that tell the kind of a file
 OPENED_AT_ONCE = 8
-# a complete line, but not a comment, and not JSON, whose types need more lines
-_TELLING = re.compile(rb"(?:[^\S\n]*(?:#[^\n]*)?\n)*[^\S\n]*[^\s#{\[][^\n]*\n")
+_NAME = re.compile(r"[^\W\d_][^.,;|]{0,14}")
 
 
 def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
@@ -248,8 +247,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
     is_table = suffix in (".csv", ".tsv", ".tab")
-    each = (line.decode(errors="replace").strip(" \r\n") for line in io.BytesIO(head))
-    first: str = next((line for line in each if line.strip() and not line.startswith("#")), "")
+    first, second = _first_lines(head)
     if re.fullmatch(r"sep=.", first, re.IGNORECASE):
         raise InputError(
             f"begins with {first!r}, which only spreadsheets read; take this line away"
@@ -265,7 +263,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         return text_layout(("puzzle",), parse), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
-    if is_table or _looks_like_header(first) or _has_grid(first):
+    if is_table or _is_header(first, second) or _has_grid(first):
         before = _comments(head, first) if first else 0
         head = head[before:]
         line = io.BytesIO(head.lstrip(b"\r\n")).readline()
@@ -274,6 +272,13 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         columns, header = _header(head, delimiter)
         return text_layout(columns, delimited, delimiter), before + header
     return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+
+
+def _first_lines(head: bytes) -> tuple[str, str]:
+    """Return the first two lines that are neither empty nor a comment; empty ones if they lack."""
+    each = (line.decode(errors="replace").strip(" \r\n") for line in io.BytesIO(head))
+    told = (line for line in each if line.strip() and not line.startswith("#"))
+    return next(told, ""), next(told, "")
 
 
 def _comments(head: bytes, first: str) -> int:
@@ -319,11 +324,23 @@ def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
     return names
 
 
-def _looks_like_header(line: str) -> bool:
-    """Return True if a line of an unnamed format is the header of CSV: words, not a grid."""
-    fields = _fields(line, _delimiter(line))
+def _is_header(line: str, below: str) -> bool:
+    """Return True if a line of an unnamed format is the header of CSV.
+
+    It has a name above a grid, or words.
+    """
+    delimiter = _delimiter(line)
+    fields, texts = ([f.strip(' "') for f in each.split(delimiter)] for each in (line, below))
+    if len(fields) == len(texts) and any(map(_is_name, fields, texts)):
+        return True
     words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
     return bool(words) and len(words) >= len(fields) / 2
+
+
+def _is_name(field: str, below: str) -> bool:
+    """Return True if a field names the grid below it, rather than be one with a fault."""
+    has_symbols = set(field.upper()) <= set(below.upper())
+    return bool(_NAME.fullmatch(field)) and not has_symbols and grid_texts.looks_like_grid(below)
 
 
 def _delimiter(line: str) -> str:
@@ -486,7 +503,8 @@ def open_source(path: str) -> Source:
             return ParquetSource.of(path)
         if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
             return source_of(path, head + file.read())
-        table = read_document(suffix_of(path), text, lambda: head + file.read())
+        name = file.name if isinstance(file, zipfile.ZipExtFile) else path
+        table = read_document(suffix_of(name), text, lambda: head + file.read())
         if table is not None:
             return TableSource(table, path)
         if kind_of(head) and not _is_text(head):
@@ -497,7 +515,7 @@ def open_source(path: str) -> Source:
             check_announced(path, length)
         head = _with_first_line(head, stream)
         first = len(head) - len(head.removeprefix(BOM))
-        layout, header = text_layout_of(path, head[first:])
+        layout, header = text_layout_of(name, head[first:])
         return TextSource(path, layout, length, first + header, stream if path == "-" else None)
 
 
@@ -539,14 +557,20 @@ def _arrives(file: Any, deadline: float) -> bool:
 
 
 def _head_of(stream: Stream) -> bytes:
-    """Return the beginning: all that arrives soon, and at least a line that tells the format."""
+    """Return the beginning: all that arrives soon, and at least the lines that tell the format."""
     while True:
         end = stream.end_by(HEAD_BYTES)
         head = stream.look(0, end)
-        if end == HEAD_BYTES or stream.has_ended:
+        if end == HEAD_BYTES or stream.has_ended or _tells(head.removeprefix(BOM)):
             return head
-        if _TELLING.match(head.removeprefix(BOM)):
-            return head
+
+
+def _tells(head: bytes) -> bool:
+    """Return True if a complete line has a grid, or there are two; JSON needs more for types."""
+    first, second = _first_lines(head[: head.rfind(b"\n") + 1])
+    fields = [first, *first.split(), *first.split(_delimiter(first))]
+    has_grid = any(grid_texts.looks_like_grid(field.strip(' "')) for field in fields)
+    return not first.startswith(("{", "[")) and bool(second or has_grid)
 
 
 def _with_first_line(head: bytes, stream: Stream) -> bytes:

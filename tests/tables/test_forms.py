@@ -611,6 +611,18 @@ def test_names_of_missing_files_are_no_grids(text):
         bs.count(text)
 
 
+@pytest.mark.parametrize("header", ["Puzzle", "id,n,Grid", "No\tStart grid", '"ID";"Grid (9x9)"'])
+def test_a_name_above_a_grid_makes_a_header_whatever_the_file_is_called(tmp_path, header):
+    mark = next((mark for mark in ",;\t" if mark in header), ",")
+    row = mark.join(["1"] * header.count(mark) + [PUZZLE])
+    assert statuses(tmp_path / "rows", f"{header}\n{row}\n{row}\n") == ["unique"] * 2
+
+
+@pytest.mark.parametrize("first", [PUZZLE[:80], PUZZLE[:9], "?", "no grid, whatever this is"])
+def test_what_is_above_a_grid_without_being_its_name_is_a_row(tmp_path, first):
+    assert statuses(tmp_path / "rows", f"{first}\n{PUZZLE}\n") == ["invalid", "unique"]
+
+
 def packed(path, **members):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -625,6 +637,8 @@ def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
         path = packed(tmp_path / "a.zip", **{"in/": "", "in/a": content, "__MACOSX/in/._a": "x"})
         assert statuses(path) == ["unique"] * 3
         assert bs.count(f"{path}#2").count == 1
+    path = packed(tmp_path / "d.zip", **{"a.tsv": f"1\tPUZZLE\nx\t{PUZZLE}\n"})
+    assert [(row["1"], row["status"]) for row in solved(path)] == [("x", "unique")]
     assert bs.count(packed(tmp_path / "b.zip", a=FRAMED)).count == 1
     assert bs.count(packed(tmp_path / "c.zip", a="c a tiny one\np ec 1\ns 1\n")).count == 1
 

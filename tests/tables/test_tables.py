@@ -335,6 +335,7 @@ def by_and_by(monkeypatch):
         (["# a comment\n", P[:7], P[7:]], ["puzzle"], 1),
         (["# a, b\n\n# c\nid,puzzle\n", f"1,{P}\n"], ["id", "puzzle"], 1),
         (["# c\n#,puzzle\n", f"1,{P}\n"], ["#", "puzzle"], 1),
+        (["Grid\n", f"{P}\n"], ["Grid"], 1),
         (['{"puzzle": null}\n', f'{{"puzzle": "{P}", "id": 1}}\n', "{}"], ["puzzle", "id"], 3),
         (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
     ],
