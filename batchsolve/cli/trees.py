@@ -143,7 +143,9 @@ def search_tree(
         how: dict[str, Any] = {**asdict(workers), "search": search, "on_progress": on_progress}
         if directory is not None:
             from batchsolve.runs.run import Run  # only now: it imports what tables need
+            from batchsolve.workers import get_workers
 
+            get_workers(**asdict(workers))  # raises an error while no run is kept
             kind: dict[str, Any] = {"cheapest": best, "name": reading.name}
             if output and best is None:
                 kind |= {"collect": True, "notation": reading.notation}
@@ -246,7 +248,7 @@ def count(
             raise InputError(f"{listed(given)}: for one problem, without -o; count them one by one")
         from batchsolve.runs.solve_tables import count_file
 
-        output = output or "-"
+        output = "-" if output is None else output
         task = count_file, workers, problems, output
         summary = printing.rows_of(*task, search=search, files=puzzles)
         return answered(summary, printing, output=output)

@@ -18,7 +18,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints
-from batchsolve.errors import InputError, OutputError, counted, quoted
+from batchsolve.errors import InputError, OutputError, counted, disk_errors, quoted
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.repeats import (
@@ -34,7 +34,7 @@ from batchsolve.runs.repeats import (
 from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
 from batchsolve.search.rows import Answers
 from batchsolve.settings import PARTS, FileSettings, PartSettings
-from batchsolve.settings.arguments import check_on_disk, path_of, table_or_each
+from batchsolve.settings.arguments import folder_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, settings_of
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
@@ -176,7 +176,7 @@ def partition(
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
-    folder = None if output is None else path_of("the output", output)
+    folder = None if output is None else folder_of("the folder of the parts", output)
     targets = {} if folder is None else _targets(folder, shares, sources)
     for target in targets.values():
         refuse_own_output(inputs, sources, target)
@@ -197,7 +197,8 @@ def partition(
         is_in = part_of == k
         totals.parts[name] = int(np.count_nonzero(is_in))
         if folder is not None:
-            os.makedirs(folder, exist_ok=True)
+            with disk_errors(folder):
+                os.makedirs(folder, exist_ok=True)
         how = targets.get(name), files, Pool(**workers), silent
         rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
         if rows is not None:
@@ -249,7 +250,6 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
         If it holds other tables, such as a part of an earlier run, whose rows could be those of
         the new parts.
     """
-    check_on_disk(folder, "the parts")
     suffix, compression = ".parquet", ""
     if isinstance(sources[0], str):
         suffix, compression = split_suffixes(sources[0])

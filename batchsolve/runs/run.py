@@ -34,7 +34,7 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import check_on_disk, path_of
+from batchsolve.settings.arguments import folder_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import Written
 from batchsolve.tables.places import make_durable
@@ -119,8 +119,7 @@ class Run:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         if collect and cheapest is not None:
             raise InputError("a run keeps all covers or the cheapest; leave out `collect`")
-        self._directory = path_of("the directory of a run", directory)
-        check_on_disk(self._directory, "what a run keeps")
+        self._directory = folder_of("the directory of a run", directory)
         self._folder = os.path.join(self._directory, SOLUTIONS)
         self._problem = problem
         self._collect = collect
@@ -335,7 +334,8 @@ def describe_run(directory: str) -> dict[str, Any]:
 
     Of a run that is going on, these are the facts of its last checkpoint.
     """
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+    home = folder_of("the directory of a run", directory)
+    with Journal.read(os.path.join(home, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
         state: dict[str, Any] = journal.state() or asdict(Totals())
     share, between = (state.get(name) for name in SHARES)

@@ -31,7 +31,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.reading import Puzzle, problem_and_stack
-from batchsolve.settings.arguments import UNLIMITED, check_on_disk, whole_number
+from batchsolve.settings.arguments import UNLIMITED, folder_of, whole_number
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
 MOST_FILES = 1000  # without --files; clusters commonly allow job arrays of a thousand
@@ -170,7 +170,7 @@ def write_parts(
     OutputError
         If the directory is not empty or cannot be written.
     """
-    check_on_disk(directory, "the parts")
+    directory = folder_of("the folder of the parts", directory)
     if files is not None:
         files = whole_number("the number of files", files, 1, MOST_PARTS)
     # a search of a cover finds it, unless an item with bounds may be in further options; it is one

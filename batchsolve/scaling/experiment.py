@@ -25,7 +25,7 @@ from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.formats.whole_files import whole_file, write_whole
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series
-from batchsolve.settings.arguments import check_on_disk
+from batchsolve.settings.arguments import folder_of
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
 PACKAGES = ("batchsolve", "numpy", "joblib", "pyarrow", "matplotlib")
@@ -69,8 +69,7 @@ def directory_for(path: str, resume: bool = False) -> Path:
     OutputError
         If it cannot be made.
     """
-    check_on_disk(path, "the results of an experiment")
-    home = Path(path)
+    home = Path(folder_of("the folder of an experiment", path))
     try:
         str(home).encode()
     except UnicodeEncodeError as error:  # Arrow cannot write there, and the report prints the name
@@ -223,7 +222,7 @@ def read_experiment(path: str) -> Experiment:
     InputError
         If the directory holds no experiment, or a file of it is missing or damaged.
     """
-    home = Path(path)
+    home = Path(folder_of("the folder of an experiment", path))
     if not (home / "machine.json").exists():
         raise InputError(f"{os.fspath(path)}: holds no experiment; machine.json is missing")
     with _opened(home / "machine.json") as file:

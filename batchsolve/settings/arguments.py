@@ -181,18 +181,20 @@ def is_address(path: str) -> bool:
     return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", path) is not None
 
 
-def check_on_disk(path: str, what: str) -> None:
-    """Raise `InputError` if a path is an address or ``-``, where no folder is.
+def folder_of(what: str, path: Any) -> str:
+    """Return the name of a folder of this machine as text; an address or ``-`` is none.
 
     Examples
     --------
-    >>> check_on_disk("s3://bucket/run", "what a run keeps")
+    >>> folder_of("the folder of a run", "s3://bucket/run")
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: s3://bucket/run: what a run keeps are files on disk; name a ...
+    batchsolve.errors.InputError: s3://bucket/run: the folder of a run is on disk; name one there
     """
-    if path == "-" or is_address(path):
-        raise InputError(f"{path}: {what} are files on disk; name a folder for them")
+    name = path_of(what, path)
+    if name == "-" or is_address(name):
+        raise InputError(f"{name}: {what} is on disk; name one there")
+    return name
 
 
 def is_tabular(value: Any) -> bool:

@@ -549,32 +549,41 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
         ("evaluate rows.csv --html x.svg --plot ./x.svg", "./x.svg: is both --html and --plot; n"),
         ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
         ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
-        ("count queens:4 --run -", "-: what a run keeps are files on disk; name a folder for them"),
+        ("count queens:4 --run -", "-: the directory of a run is on disk; name one there"),
         (
             "count queens:4 --run s3://a/b",
-            "s3://a/b: what a run keeps are files on disk; name a folder",
+            "s3://a/b: the directory of a run is on disk; name one there",
         ),
         (
             "split queens:8 --depth 1 -o s3://a/b",
-            "s3://a/b: the parts are files on disk; name a folder",
+            "s3://a/b: the folder of the parts is on disk; name one there",
         ),
         (
             "scale queens:6 -o s3://a/b",
-            "s3://a/b: the results of an experiment are files on disk; name",
+            "s3://a/b: the folder of an experiment is on disk; name one there",
         ),
         (
             "draw sudoku:2x2 -o s3://a/b.svg",
             "s3://a/b.svg: is an address; this output is written to",
         ),
-        ("partition rows.csv -o -", "-: the parts are files on disk; name a folder for them"),
+        ("partition rows.csv -o -", "-: the folder of the parts is on disk; name one there"),
         ("dedupe rows.csv -o memory://a", "memory://a: memory ends with the command; name a file"),
-        ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
+        (
+            "partition rows.csv -o s3://a/b",
+            "s3://a/b: the folder of the parts is on disk; name one there",
+        ),
+        ("split queens:8 --depth 1 -o ''", "the folder of the parts needs a name, not ''"),
+        ("report ''", "the folder of an experiment needs a name, not ''"),
+        ("runs ''", "the directory of a run needs a name, not ''"),
+        ("count queens:6 -o ''", "the output needs a name, not ''"),
+        ("count queens:6 --run run -j 0", "the number of jobs is 1 to 10,000, not 0"),
+        ("enumerate queens:6 -o run --backend nope", "unknown backend 'nope'; choose from"),
     ],
 )
 def test_outputs_have_names_of_their_own(words, why, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.csv").write_text(PREDICTED)
-    done = invoke(*words.split())
+    done = invoke(*shlex.split(words))
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"batchsolve: {why}")
     assert os.listdir(tmp_path) == ["rows.csv"]

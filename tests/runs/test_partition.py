@@ -185,6 +185,8 @@ def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     assert invoke(*words, "train=0.5,dev=0.5").exit_code == 0
     with pytest.raises(bs.OutputError, match=r"pp/dev.csv: is another table"):
         bs.partition(with_relatives(9), tmp_path / "pp", parts="train=0.5,dev=0.5")  # Parquet
+    with pytest.raises(bs.OutputError, match=r"README.md: cannot be written: File exists"):
+        bs.partition(tmp_path / "in.csv", tmp_path / "pp" / "README.md")
     bs.partition(tmp_path / "in.csv", tmp_path)  # the input may lie there
 
 
