@@ -285,7 +285,8 @@ def engines(printing: Json) -> int:
         if printing.as_json:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue
-        takes = "any exact cover" if can.bounds else "exact covers without bounds"
+        lacks = [word for word, has in (("bounds", can.bounds), ("colours", can.colors)) if not has]
+        takes = f"exact covers without {' or '.join(lacks)}" if lacks else "any exact cover"
         takes = "grids of digits only" if can.sudoku_only else takes
         needs = f"; needs pip install 'batchsolve[{can.extra}]'" if can.extra else ""
         print(f"{name:14}{can.description}; {takes}{needs}")
@@ -413,6 +414,7 @@ def graph(
         kept = SolutionGraph.load(file, reading.problem, reading.stack)
         for clue in sorted({*reading.stack.tolist()}.difference(_on_top(kept))):
             kept = kept.with_option(clue)
+        kept.stack += tuple(sorted({*reading.stack.tolist()}.difference(kept.stack)))
         for option in with_:
             kept = kept.with_option(_option(reading.problem, option))
         for option in without:

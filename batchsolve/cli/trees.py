@@ -292,7 +292,7 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
         if size is not None:
             raise BadParameter("--memo-size needs --memo")
         return engine
-    if engine.partition(":")[0] not in (AUTO, "memo"):
+    if engine not in (AUTO, "memo"):
         raise BadParameter(f"--memo chooses the engine; leave out --engine, --branch: {engine}")
     return "memo" if size is None else f"memo:{size}"
 

@@ -141,6 +141,9 @@ class Symmetries:
 
     def joined(self, others: Symmetries) -> Symmetries:
         """Return the group that these and other symmetries generate."""
+        ours, theirs = ({image.tobytes() for image in each.images} for each in (self, others))
+        if ours <= theirs or theirs <= ours:  # those of the structure have those of the board
+            return others if ours <= theirs else self
         return _generated_by([*self.images, *others.images], self.images.shape[1])
 
     def stabiliser(self, stack: Sequence[int] | UInts) -> Symmetries:

@@ -26,7 +26,7 @@ from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
-from batchsolve.runs.rate import SCALE, has_ratings, ratings_of
+from batchsolve.runs.rate import NOT_RATED, SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import PUZZLE_FORM, grid_keys, row_keys
 from batchsolve.runs.specs import (
     Spec,
@@ -547,10 +547,12 @@ class Maker:
                 check_shape(problem)
         if wanted.rating is not None:
             low, high = wanted.rating
-            if not (has_ratings(problem) and np.any((low <= SCALE) & (high >= SCALE))):
+            if not has_ratings(problem):
+                raise InputError(f"`rating`: {NOT_RATED}")
+            if not np.any((low <= SCALE) & (high >= SCALE)):
                 raise InputError(
-                    f"`rating`: no puzzle is rated {low:g} to {high:g}; ratings are {SCALE[0]:.1f} "
-                    f"to {SCALE[-1]:.1f}, and puzzles of 9×9 without other rules have one"
+                    f"`rating`: no puzzle is rated {low:g} to {high:g}; ratings, here without "
+                    f"patterns of uniqueness, are {SCALE[0]:.1f} to {SCALE[-1]:.1f}"
                 )
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES

@@ -64,8 +64,10 @@ Chains and patterns come once for each rating.
 RATINGS = np.array([rating for _, rating in _LEVELS])
 """The ratings of levels; for a guess, a lower bound."""
 
-SCALE = RATINGS[: NAMES.index("none")]
-"""The ratings that puzzles with one solution can have, in ascending order."""
+_OF_UNIQUENESS = "unique rectangle", "unique loop", "bug"
+
+SCALE = np.array([value for name, value in _LEVELS if name not in (*_OF_UNIQUENESS, "none")])
+"""Ratings by patterns that do not assume one solution, in ascending order."""
 
 N_CELLS = 81
 

@@ -270,7 +270,7 @@ def _checked_lines(
     wanted, gap = words_of("lines", kinds, LINES), _gap_of(n)
     least, most = sizes or (min(_USUAL_LINE[0], n), min(_USUAL_LINE[1], n))
     if not 2 <= least <= most <= n:
-        raise InputError(f"no lines of {least} to {most} cells for {n} digits")
+        raise InputError(f"lines have 2 to {n} cells, not {least} to {most}")
     if RENBAN in wanted and most > _MOST_RENBAN:
         raise InputError(f"a renban has {_MOST_RENBAN} cells or fewer, not {most}")
     if WHISPER in wanted and gap not in _GAPS:

@@ -103,7 +103,7 @@ def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
     assert list(said) == ["auto", *engine_names()]
     takes_all = [name for name, line in said.items() if "any exact cover" in line]
     assert takes_all == ["dlx", "bits", "memo"]
-    assert "; exact covers without bounds" in said["cells"]
+    assert "; exact covers without bounds or colours" in said["dancing-links"]
     assert "; grids of digits only" in said["lanes"]
 
 

@@ -134,6 +134,8 @@ def test_symmetries_of_a_file(tmp_path):
     problem = family("latin:3")
     group = bs.Symmetries.generated(problem, [exchange]).joined(bs.symmetries(problem))
     assert int(both.stdout) == len(orbits(covers(problem), group.images))
+    all_of_them = bs.structure_symmetries(family("latin:4"))  # 82,944, the board's among them
+    assert all_of_them.joined(bs.symmetries(family("latin:4"))) is all_of_them
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

@@ -18,6 +18,7 @@ REFUSED = [
     # tables of counted subtrees
     ("count queens:6 --memo-size 8", "--memo-size needs --memo"),
     ("count queens:6 --memo --engine sat", "chooses the engine; leave out --engine, --branch: sat"),
+    ("count queens:6 --memo --engine memo:8", "leave out --engine, --branch: memo:8"),
     ("count queens:6 --memo --branch first", "leave out --engine, --branch: dlx:first"),
     ("count queens:6 --memo --memo-size 0", "the size of a table is 1 to 1,073,741,824 megabytes"),
     ("count queens:6 --memo --limit 3", "only counts, and counts everything"),
