@@ -307,3 +307,9 @@ def test_type_checkers_know_the_fields_of_settings(taken, kinds):
 
 def test_a_time_limit_may_be_larger_than_a_float():
     assert bs.count("queens:6", time_limit=10**400).count == 4
+
+
+def test_a_folder_may_be_named_by_numpy(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").write_text("1.....2..3.....4\n")
+    assert bs.solve_file(np.array([str(tmp_path / "in")]), tmp_path / "out.csv").rows == 1

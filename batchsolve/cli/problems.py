@@ -539,15 +539,17 @@ def _on_top(graph: SolutionGraph) -> Iterator[int]:
 
 
 def _option(problem: ExactCover, text: str) -> int:
-    """Return the option with a name, or else with a number."""
+    """Return the option with a name, or else with a number, which may follow ``#``."""
     names = [problem.option_name(o) for o in range(problem.n_options)]
     those = [o for o, name in enumerate(names) if name == text]
     if len(those) == 1:
         return those[0]
     if those:
-        raise InputError(f"options {listed(those)} are all called {quoted(text)}; give a number")
-    if text.isascii() and text.isdecimal() and len(text) < 20 and int(text) < problem.n_options:
-        return int(text)
+        raise InputError(
+            f"options {listed(those)} are all called {quoted(text)}; give a number, as #{those[0]}"
+        )
+    if (number := text.removeprefix("#")) in map(str, range(problem.n_options)):
+        return int(number)
     raise InputError(
         f"unknown option {quoted(text)}; choose a name or a number of the "
         f"{counted(len(names), 'option')}: {listed(names)}"

@@ -348,6 +348,15 @@ def test_a_graph_with_bounds_keeps_to_its_memory():
     assert peak < 16 * 2**20
 
 
+def test_options_of_one_name_have_numbers(tmp_path):
+    path, graph = tmp_path / "n.dlx", tmp_path / "n.zdd"
+    path.write_text("1 2\n2\n1\n1\n2\n1 2\n")  # options 1 and 2 are called 1
+    assert invoke("count", path, "--memo", "--graph", graph).stdout == "5\n"
+    assert invoke("graph", path, graph, "--with", "#1").stdout == "2\n"
+    done = invoke("graph", path, graph, "--with", "1")
+    assert "are all called '1'; give a number, as #1" in done.stderr
+
+
 def test_a_graph_of_other_clues_is_refused(tmp_path):
     one, more, other = "12..............", "12..3...........", "21.............."
     readings = [bs.read_problem(text) for text in (one, more, other)]
