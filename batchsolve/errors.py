@@ -468,8 +468,7 @@ def repeated(names: Iterable[str]) -> str | None:
     >>> repeated(["a", "b", "a"]), repeated("ab")
     ('a', None)
     """
-    counts = Counter(names)
-    return next((name for name, n in counts.items() if n > 1), None)
+    return next((name for name, n in Counter(names).items() if n > 1), None)
 
 
 class InWords:

@@ -177,8 +177,7 @@ class Task:
     ) -> Task:
         """Build a task with the same limit and allowance for every root, and other attributes."""
         limits = np.full(len(stacks), limit, np.int64)
-        allowances = np.full(len(stacks), allowance, np.int64)
-        return cls(stacks, limits, allowances, **others)
+        return cls(stacks, limits, np.full(len(stacks), allowance, np.int64), **others)
 
 
 @dataclass(frozen=True, eq=False)

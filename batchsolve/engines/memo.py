@@ -255,8 +255,7 @@ def _widths(near: Bools, order: Ints) -> Ints:
     end[order] = np.arange(n)
     stays = begin < end
     changes = np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n)
-    widths: Ints = np.cumsum(changes)
-    return widths
+    return np.cumsum(changes)
 
 
 def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
@@ -292,8 +291,7 @@ def entries_in_order(problem: ExactCover, order: Ints) -> Ints:
     """Return the items of all options, the primary ones numbered by their place in an order."""
     rank = np.arange(problem.n_items)
     rank[order] = np.arange(problem.n_primary)
-    entries: Ints = rank[problem.indices]
-    return entries
+    return rank[problem.indices]
 
 
 def _subsets(widths: npt.NDArray[np.int64]) -> float:

@@ -71,8 +71,7 @@ def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks
 
 
 def _links(problem: ExactCover, rule: str) -> Any:
-    handicaps = handicaps_of(problem, rule) if rule else _NO_WORDS
-    return native.links(_core_problem(problem), handicaps)
+    return native.links(_core_problem(problem), handicaps_of(problem, rule) if rule else _NO_WORDS)
 
 
 _prepared_links = prepared(lambda problem: _links(problem, ""))
@@ -129,8 +128,7 @@ def search_grids(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _search_grids(grids: GridProblem, task: Task) -> Outcome:
-    rules = grids.rules_in_core(task.stacks.roots)
-    found, digits = native.search_grids(*rules, core_task(task))
+    found, digits = native.search_grids(*grids.rules_in_core(task.stacks.roots), core_task(task))
 
     def covers_of(offsets: Ints, options: UInts, roots: Ints) -> Stacks:
         if task.unordered:
@@ -356,8 +354,7 @@ def scaled_ceilings(problem: ExactCover, pricing: Pricing, task: Task) -> npt.ND
     assert task.ceilings is not None
     assert problem.costs is not None
     ceilings = np.minimum(task.ceilings, problem.costs.sum())  # no cover costs more
-    scaled: npt.NDArray[np.int64] = ceilings * pricing.scale - pricing.base
-    return scaled
+    return ceilings * pricing.scale - pricing.base
 
 
 def renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:

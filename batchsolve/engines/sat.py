@@ -192,10 +192,8 @@ class _Formula:
                 self._count_conflicts()
         if not is_satisfiable:
             return None
-        model = self.solver.get_model()
-        true = {o for o, v in zip(self._options, model, strict=False) if v > 0}
-        rest = true.difference(stack)
-        return [*stack, *sorted(rest, key=self._first.__getitem__)]
+        true = {o for o, v in zip(self._options, self.solver.get_model(), strict=False) if v > 0}
+        return [*stack, *sorted(true.difference(stack), key=self._first.__getitem__)]
 
     def _count_conflicts(self) -> None:
         """Count the conflicts of the last slice as nodes."""

@@ -191,8 +191,7 @@ def _of_list(text: str) -> str:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
         text = _POINT.sub("", text)
-    each = (part.translate(_AROUND).split() for part in text.split("]"))
-    rows = list(filter(None, each))
+    rows = list(filter(None, (part.translate(_AROUND).split() for part in text.split("]"))))
     is_square = len(rows) == 1 or {len(row) for row in rows} == {len(rows)}
     return (" " if is_square else "\n").join(map(" ".join, rows))
 

@@ -603,8 +603,7 @@ def named_place(name: str) -> tuple[dict[str, int], str]:
     """
     if not (match := _PLACE.fullmatch(name)):
         return {}, ""
-    rest = match["rest"] or ""
-    return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, rest
+    return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, match["rest"] or ""
 
 
 def owners_of(problem: ExactCover) -> Ints:

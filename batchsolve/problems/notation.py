@@ -139,8 +139,7 @@ class Notation:
     @property
     def names(self) -> list[str]:
         """The texts of the digits 1 .. N."""
-        numbers = range(self.first, self.first + self.n_digits)
-        return list(self.symbols) or list(map(str, numbers))
+        return list(self.symbols) or list(map(str, range(self.first, self.first + self.n_digits)))
 
     @cached_property
     def table(self) -> Bytes:

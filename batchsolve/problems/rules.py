@@ -231,8 +231,7 @@ class Rules:
         pairs = set()
         for a, b, relation in self.pairs:
             one, other = renamed((a,)), renamed((b,))
-            is_ordered = relation == "less"
-            pairs.add(((*one, *other) if is_ordered else renamed((a, b)), relation))
+            pairs.add(((*one, *other) if relation == "less" else renamed((a, b)), relation))
         return (
             {*map(renamed, self.houses)},
             {*map(renamed, self.groups)},
@@ -454,8 +453,7 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
     >>> len(rules.houses), len(rules.groups)
     (10, 18)
     """
-    n = box_rows * box_columns
-    rules = Rules.square(n, ())
+    rules = Rules.square(box_rows * box_columns, ())
     for name in names_in(names):
         if name not in NAMED:
             raise ProblemError(f"unknown rule {quoted(name)}; choose from {', '.join(NAMED)}")
@@ -516,8 +514,7 @@ def _pairs_of(cells: tuple[Cells, ...]) -> frozenset[tuple[int, int]]:
 def are_allowed(n: int, relation: str) -> Bools:
     """Return True for every two digits that a relation allows, shape (n, n)."""
     digits = np.arange(1, n + 1)
-    allowed: Bools = RELATIONS[relation](digits[:, None], digits)
-    return allowed
+    return RELATIONS[relation](digits[:, None], digits)
 
 
 @lru_cache(maxsize=64)

@@ -115,8 +115,7 @@ class Stacks:
     @classmethod
     def equally_long(cls, options: UInts, roots: Ints) -> Stacks:
         """Return stacks of one length: the rows of `options`, shape (n, length)."""
-        offsets = np.arange(len(options) + 1) * options.shape[1]
-        return cls(offsets, options.reshape(-1), roots)
+        return cls(np.arange(len(options) + 1) * options.shape[1], options.reshape(-1), roots)
 
     @classmethod
     def from_lists(
@@ -254,8 +253,7 @@ class Stacks:
             for root, stack, branch in each
         )
         about = {"version": _VERSION, "problem": problem.fingerprint, **about}
-        header = {"batchsolve": "stacks", **about}
-        return json.dumps(sealed(header, lines)) + "\n" + lines
+        return json.dumps(sealed({"batchsolve": "stacks", **about}, lines)) + "\n" + lines
 
     @classmethod
     def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
@@ -284,8 +282,7 @@ class Stacks:
         check_belongs(header["problem"], problem, "these stacks belong")
         records = [json.loads(line) for line in rest.splitlines()]
         branches = [r.get("branch", [0, 0, 0]) for r in records]
-        numbers = [r["root"] for r in records]
-        return cls.from_lists([r["stack"] for r in records], numbers, branches)
+        return cls.from_lists([r["stack"] for r in records], [r["root"] for r in records], branches)
 
     def check(self, problem: ExactCover) -> None:
         """Check that all stacks are partial covers, and that their branches can follow.

@@ -164,8 +164,7 @@ class Symmetries:
         ValueError
             If the symmetries are of another problem with fewer options.
         """
-        least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
-        return least.view(np.bool_)
+        return native.least_covers((covers.offsets, covers.options), self.images).view(np.bool_)
 
 
 def _check_order(order: int, n_options: int) -> None:

@@ -480,8 +480,7 @@ def cheapest(
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = CheapestSearch(best, chosen, Piece.whole(begin), pool)
-        result = searched(tree, pool, tell)
+        result = searched(CheapestSearch(best, chosen, Piece.whole(begin), pool), pool, tell)
         return CheapestCovers(best.covers, result)
 
 

@@ -422,8 +422,7 @@ def _units(
     orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
     inside = [cell for orbit in orbits for cell in orbit]
     outside = sorted({*range(rules.n_cells)}.difference(inside))
-    begins = begins_of(list(map(len, orbits)))
-    units = begins, np.array(inside, np.uint16)
+    units = begins_of(list(map(len, orbits))), np.array(inside, np.uint16)
     return units, np.array(outside, np.uint16), np.array(_free(rules), np.uint16)
 
 

@@ -27,14 +27,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    JournalError,
-    OutputError,
-    disk_errors,
-    quoted,
-    shortened,
-)
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors, quoted, shortened
 from batchsolve.formats.whole_files import (
     check_directory,
     check_is_no_link,
@@ -301,8 +294,7 @@ class OneFile(Output):
         self._row_groups: _RowGroups | None = None
         header = header_for(self.path, schema)
         with disk_errors(self._named):
-            mode = "wb" if written is None else "r+b"
-            self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
+            self._file: IO[bytes] = open(self.kept, "wb" if written is None else "r+b")  # noqa: SIM115
         self._written = Written()
         try:
             if written is None:

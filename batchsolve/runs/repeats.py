@@ -92,8 +92,7 @@ def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     cells = np.zeros((len(grids), 4 * (shape[1] - 1)), np.uint8)
     cells[:, : grids.shape[1]] = grids
     sums = cells.view(np.uint32).astype(np.uint64) @ factors[1:] + factors[0]
-    upper = np.ascontiguousarray(sums.view(np.uint32)[:, 1::2])
-    return upper.view(np.uint64)
+    return np.ascontiguousarray(sums.view(np.uint32)[:, 1::2]).view(np.uint64)
 
 
 def _empty_table(slots: int) -> tuple[Words, Ints]:
@@ -178,8 +177,7 @@ class Seen:
 
     def is_known(self, first: Ints) -> Bools:
         """Return True for each row whose first row is a known one."""
-        known: Bools = (first != UNSEEN) & (first < self.n_known)
-        return known
+        return (first != UNSEEN) & (first < self.n_known)
 
 
 def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = None) -> RowKeys:
@@ -456,8 +454,7 @@ def dedupe(
     search = _Repeats(wanted, files)
     with shown(on_progress, ROW_BAR) as tell:
         unnamed = replace(files, filename=False)
-        others_read = [Corpus(theirs, unnamed) for theirs in known]
-        spec = search.over(Corpus(sources, files), others_read)
+        spec = search.over(Corpus(sources, files), [Corpus(theirs, unnamed) for theirs in known])
         made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
     LOG.info("%s", search.totals)
     if made is None:

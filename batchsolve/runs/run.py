@@ -149,8 +149,7 @@ class Run:
         self._make_directory(path, resume)
         with ExitStack() as held:
             held.enter_context(only_writer(path))
-            journal = Journal(path, kind, settings, name or reading.name)
-            self._journal = held.enter_context(journal)
+            self._journal = held.enter_context(Journal(path, kind, settings, name or reading.name))
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
             self._held = held.pop_all()

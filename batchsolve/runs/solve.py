@@ -263,8 +263,7 @@ def solve_batch(
             begin = at.stop
     if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
         solutions = solutions.reshape(grids.shape)
-    names = STATUS_NAMES.take(status)
-    return BatchResult(solutions, names, n_solutions, nodes, messages, notation)
+    return BatchResult(solutions, STATUS_NAMES.take(status), n_solutions, nodes, messages, notation)
 
 
 _Found = tuple[Bytes, Bytes, Ints, Ints, dict[int, str | None]]
@@ -278,8 +277,7 @@ def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> 
         found, solutions = solutions, np.zeros((len(answers), problem.n_cells), np.uint8)
         solutions[solved] = found
     status, messages = batch.statuses(answers, limit)
-    counts = np.minimum(answers.counts, limit)
-    return solutions, status, counts, answers.nodes, messages
+    return solutions, status, np.minimum(answers.counts, limit), answers.nodes, messages
 
 
 def solve(
@@ -373,8 +371,7 @@ def rows_of(
                 f"texts have one problem, such as Sudoku(3, 3), not {quoted(problem)}; give an "
                 f"array of digits, or rules in columns to solve_table"
             )
-        table = TableSource(pa.table({"puzzle": texts}))
-        corpus = Corpus([table], written, problem=problem)
+        corpus = Corpus([TableSource(pa.table({"puzzle": texts}))], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)
         return corpus.problem, corpus.notation, corpus.blocks(), read, len(texts)
     for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):
@@ -394,8 +391,7 @@ def rows_of(
         (_parts_of(kinds, kind_of[begin : begin + size], begin), digits[begin : begin + size])
         for begin in range(0, len(digits), size)
     )
-    notation = usual_notation(main.n_digits)
-    return main, notation, blocks, batch_of, len(digits)
+    return main, usual_notation(main.n_digits), blocks, batch_of, len(digits)
 
 
 def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:

@@ -479,8 +479,7 @@ class FileRun:
         with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             if is_parquet and isinstance(self.spec.source, Corpus):
-                numbers = numbers_of(self.spec.source, self.pool)
-                reader = replace(self.spec.reader, numbers=numbers)
+                reader = replace(self.spec.reader, numbers=numbers_of(self.spec.source, self.pool))
                 self.spec = replace(self.spec, reader=reader)
             assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)
@@ -641,8 +640,7 @@ class FileRun:
         behind.settle()
         if not behind.is_busy and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
             self.last_recorded = time.monotonic()
-            note = partial(self.note, self.state(), len(self.unrecorded))
-            behind.do(self.output.sync, note)
+            behind.do(self.output.sync, partial(self.note, self.state(), len(self.unrecorded)))
 
     def note(self, state: dict[str, Any], n_parts: int) -> None:
         """Record a state in the journal, with the first `n_parts` of the unrecorded parts."""

@@ -86,8 +86,7 @@ def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) ->
         again.run(steps)
         if again.is_out_of_memory:
             raise out_of_memory(megabytes, again.n_nodes)
-    drawn: Nodes = again.take(root)
-    return drawn
+    return again.take(root)
 
 
 def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
@@ -96,8 +95,7 @@ def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, I
     Also return the old number of each of its options.
     """
     entries = entries_in_order(problem, items)
-    first = np.minimum.reduceat(entries, problem.indptr[:-1])
-    options = np.argsort(first, kind="stable")
+    options = np.argsort(np.minimum.reduceat(entries, problem.indptr[:-1]), kind="stable")
     n_items, n_primary = problem.n_items, problem.n_primary
     again = ExactCover(problem.indptr, entries, n_items, n_primary, colors=problem.colors)
     return in_order(again, options), options

@@ -468,8 +468,7 @@ class RowWork:
             problem, stack_task, engine = task
             begin = time.perf_counter()
             outcome = (engine or self.choice.of(problem)).search(problem, stack_task)
-            seconds = time.perf_counter() - begin
-            return Result(None, int(outcome.nodes.sum()), seconds, outcome)
+            return Result(None, int(outcome.nodes.sum()), time.perf_counter() - begin, outcome)
         try:
             batch = self.read(task.block)
         except InputError as error:
@@ -608,8 +607,7 @@ class RowGoal(BlockGoal):
         """Return the pieces left of a block; if there are none, the task that writes it."""
         if left or not self._open[number].is_settled:
             return left
-        answers = self._open.pop(number).answers()
-        return [BlockTask(number, self._blocks[number], answers=answers)]
+        return [BlockTask(number, self._blocks[number], answers=self._open.pop(number).answers())]
 
 
 def search_rows(
@@ -656,8 +654,7 @@ def search_rows(
     # Each process has its own table of subtrees, and drops that of a row once it counts others. The
     # rest of a task would begin with an empty table in the next process, and perhaps never end.
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
-    sizing = Sizing.of_pool(pool)
-    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
+    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, Sizing.of_pool(pool))
     is_short = not choice.capabilities.whole_stacks
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
 

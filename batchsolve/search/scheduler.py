@@ -670,8 +670,7 @@ class BlockGoal(Goal):
             found, block = self._found.pop(number), self._blocks[number]
             self._n_decided += 1
             if found.error is None:
-                answers = self._decide(block, found.output)
-                decided.append(BlockTask(number, block, answers=answers))
+                decided.append(BlockTask(number, block, answers=self._decide(block, found.output)))
             else:
                 self._results[number] = found
         return decided

@@ -374,8 +374,7 @@ class TreeSearch:
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter, and drop all results since it began."""
-        shared = self._pool.workers.share_memory
-        engine = get_engine(self._successor).for_run(shared=shared)
+        engine = get_engine(self._successor).for_run(shared=self._pool.workers.share_memory)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         start = self._start
@@ -469,8 +468,7 @@ class TreeSearch:
         n_new = int(np.count_nonzero(is_new))
         ids[is_new] = self._next_id + np.arange(n_new)
         self._next_id += n_new
-        weights = piece.weights[outcome.parents] * outcome.weights
-        return Piece(outcome.frontier, weights, ids)
+        return Piece(outcome.frontier, piece.weights[outcome.parents] * outcome.weights, ids)
 
     def _flush(self) -> None:
         """Keep the changes; after a failure they are not kept later."""
@@ -581,8 +579,7 @@ class FinishedShare:
 
     def between(self, nodes: int) -> tuple[float, float]:
         """Return the lowest and the highest share that the estimates so far leave possible."""
-        share = self.by_levels(nodes)
-        if share == 1.0:
+        if self.by_levels(nodes) == 1.0:
             return 1.0, 1.0
         wholes = [max(1.0, nodes, whole) for _, *both in self._said for whole in both]
         return nodes / max(wholes, default=1.0), nodes / min(wholes, default=1.0)

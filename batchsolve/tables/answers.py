@@ -210,8 +210,7 @@ def answer_table(
     new |= {"message": pa.string()}
     new |= {"canonical": grids} if files.canonical else {}
     new |= STATS if files.stats else {}
-    find = partial(_solved, limit, kind, files.canonical)
-    return RowTable(reader.schema, pa.schema(new), find)
+    return RowTable(reader.schema, pa.schema(new), partial(_solved, limit, kind, files.canonical))
 
 
 def _solved(
@@ -322,8 +321,7 @@ def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
         return pa.nulls(n, pa.string())
     places = np.full(n, -1)
     places[list(values)] = np.arange(len(values))
-    texts = pa.array(values.values(), pa.string())
-    return texts.take(pa.array(places, mask=places < 0))
+    return pa.array(values.values(), pa.string()).take(pa.array(places, mask=places < 0))
 
 
 def with_new_columns(given: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
@@ -441,8 +439,7 @@ def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
     for field, column in zip(table.schema, table.columns, strict=True):
         name = json.dumps(field.name, ensure_ascii=False)
         parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
-    lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
-    return bytes_of(lines)
+    return bytes_of(pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks())
 
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
@@ -689,8 +686,7 @@ def sums_of(content: bytes | pa.Table) -> Checksums:
 
 def joined_sums(first: Checksums, second: Checksums) -> Checksums:
     """Return the sums of records and of those that follow."""
-    pairs = zip_longest(first, second, fillvalue=NOTHING)
-    return tuple(one.plus(other) for one, other in pairs)
+    return tuple(one.plus(other) for one, other in zip_longest(first, second, fillvalue=NOTHING))
 
 
 def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:

@@ -195,14 +195,12 @@ def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter:
     }
     records = []
     for _, _, text in ragged:
-        fields = first_record([text], delimiter)
-        records.append((fields + [""] * n_columns)[:n_columns])
+        records.append((first_record([text], delimiter) + [""] * n_columns)[:n_columns])
     values = zip(*records, strict=True)
     extra = pa.table([pa.array(v, pa.string()) for v in values], table.column_names)
     places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
     regular = iter(range(len(table)))
-    n_rows = len(table) + len(extra)
-    order = [places[k] if k in places else next(regular) for k in range(n_rows)]
+    order = [places[k] if k in places else next(regular) for k in range(len(table) + len(extra))]
     return pa.concat_tables([table, extra]).combine_chunks().take(order), faults
 
 
@@ -646,8 +644,7 @@ def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
         with prefixed(why, InputError, pa.ArrowInvalid):  # something writes to the input
             text = columns[name]
             columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-    schema = retyped(table.schema, types)
-    return pa.Table.from_arrays(list(columns.values()), schema=schema)
+    return pa.Table.from_arrays(list(columns.values()), schema=retyped(table.schema, types))
 
 
 def retyped(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:

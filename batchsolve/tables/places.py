@@ -189,8 +189,7 @@ _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, an
 @contextmanager
 def _waiting(address: str) -> Iterator[None]:
     """Say that a server is waited for; raise `ServerError` for failures that are known."""
-    said = f"waiting for the server of {address} …"
-    timer = threading.Timer(SAID_AFTER, warn_once, [said])
+    timer = threading.Timer(SAID_AFTER, warn_once, [f"waiting for the server of {address} …"])
     timer.daemon = True
     timer.start()
     try:

@@ -78,8 +78,7 @@ def name_axes(axes: Axes, x: str, y: str, note: str = "") -> None:
     if note:
         text = wrapped(note, LINE)
         figure: Any = axes.figure
-        below = figure.supxlabel(text, x=0.02, ha="left", fontsize=SMALL)
-        below.set_color(DARK_GREY)
+        figure.supxlabel(text, x=0.02, ha="left", fontsize=SMALL).set_color(DARK_GREY)
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * (1 + text.count("\n")))
 
 
@@ -232,8 +231,7 @@ def strata_table(
     """
     rows, columns = values
     _check_fits(max(len(rows), len(columns)))
-    height = AROUND + 1.7 * ROW * len(rows)
-    figure, (axes,) = new_figure("Rows right", "", height=height)
+    figure, (axes,) = new_figure("Rows right", "", height=AROUND + 1.7 * ROW * len(rows))
     figure.set_figwidth(max(WIDTH, 1.5 + COLUMN * len(columns)))
     shares = np.full((len(rows), len(columns)), np.nan)
     for (row, column), stratum in strata.items():

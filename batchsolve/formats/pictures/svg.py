@@ -277,8 +277,7 @@ def _grid(
     problem: GridProblem, options: list[int], clues: Iterable[int], notation: Notation
 ) -> Drawing:
     """Draw the digits of a grid, clues bold, over its rules."""
-    stacks = Stacks.from_lists([options, [*map(int, clues)]])
-    digits, given = problem.grids(stacks).tolist()
+    digits, given = problem.grids(Stacks.from_lists([options, [*map(int, clues)]])).tolist()
     return grid_drawing(problem, digits, given, notation)
 
 
@@ -402,8 +401,7 @@ def _sign(one: Cell, other: Cell, relation: str) -> str:
     if relation in ("consecutive", "double"):
         mark = _disc("bs-white" if relation == "consecutive" else "bs-black", x, y, 0.13)
     elif relation in ("v", "x"):
-        letter = _text("bs-clue", x, y + 5, 14, relation.upper())
-        mark = _disc("bs-cell", x, y, 0.2) + letter
+        mark = _disc("bs-cell", x, y, 0.2) + _text("bs-clue", x, y + 5, 14, relation.upper())
     elif relation == "less":
         turned = f"translate({x:g} {y:g}) rotate({degrees(atan2(down, right)):g})"
         sign = f'<path class="bs-sign" transform="{turned}" d="M4 -6L-4 0L4 6"/>'
