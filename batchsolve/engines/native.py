@@ -51,9 +51,8 @@ def core_task(task: Task) -> tuple[Any, ...]:
     """Return a task as the core takes it."""
     stacks = task.stacks
     bounds = task.budget, task.depth, task.keep, task.room
-    fineness = np.full(len(stacks), task.fineness, np.int64)
     arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
-    in_core = *arrays, task.limits, task.allowances, fineness
+    in_core = *arrays, task.limits, task.allowances, np.full(len(stacks), task.fineness, np.int64)
     return in_core, *bounds, task.any_order, task.unordered
 
 

@@ -112,11 +112,10 @@ def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_B
     """Cut a branch with these covers into branches, one for each option."""
     stack, weight, _ = branch
     options = formula.choices(stack)
-    share = weight / len(options)
     below: dict[int, list[list[int]]] = {o: [] for o in options}
     for cover in covers:
         below[cover[len(stack)]].append(cover)
-    return [_Branch([*stack, o], share, below[o]) for o in options]
+    return [_Branch([*stack, o], weight / len(options), below[o]) for o in options]
 
 
 def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
@@ -282,9 +281,8 @@ def _allow_one_in_grids(
     the at-most-one constraint", 2010). Also returns how many variables there are then.
     """
     n, size = rows.shape
-    width = int(np.ceil(np.sqrt(size)))
     pairs: list[npt.NDArray[np.int64]] = []
-    for place in np.divmod(np.arange(size), width):
+    for place in np.divmod(np.arange(size), int(np.ceil(np.sqrt(size)))):
         n_places = int(place.max()) + 1
         new = n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
         n_variables += new.size

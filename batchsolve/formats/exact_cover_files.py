@@ -445,11 +445,10 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
 def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
     """Return a problem of items 1 to n; each line has one word before those of an option."""
     _check_number_of_items(n_items)
-    names = list(map(str, range(1, n_items + 1)))
     lines = (
         (number, [str(_whole(word, number)) for word in words]) for number, (_, *words) in options
     )
-    return _problem(names, n_items, lines)
+    return _problem(list(map(str, range(1, n_items + 1))), n_items, lines)
 
 
 def _check_number_of_options(problem: ExactCover, n_options: int, header: int) -> None:

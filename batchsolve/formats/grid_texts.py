@@ -587,9 +587,8 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
     kept = list(lines)
     for n, each in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):
         rows, height = list(each), (default_box(n) or (n,))[0]
-        between_boxes = rows[height :: height + 1]
         empty = [k for k in rows if not lines[k].strip(",; \t")]
-        for gaps in (between_boxes, empty if len(rows) % n else []):
+        for gaps in (rows[height :: height + 1], empty if len(rows) % n else []):
             if set(gaps) <= set(empty) and len(rows) - len(gaps) in range(n, len(rows) + 1, n):
                 for k in gaps:
                     kept[k] = ""

@@ -574,9 +574,7 @@ class ExactCover:
                 f"option {o} gives the primary item {item} a colour; "
                 f"only secondary items may have one"
             )
-        if not entries.any():
-            return None
-        return entries.astype(np.uint32)
+        return entries.astype(np.uint32) if entries.any() else None
 
 
 def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:

@@ -701,13 +701,12 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, most_cells, wanted)
-    houses = shared.houses if has_sums else ()
     cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
         given.regions,
         given.cages_of,
         given.totals,
         (given.cells_of, given.cage_cells),
-        np.array(houses, np.uint16).reshape(-1),
+        np.array(shared.houses if has_sums else (), np.uint16).reshape(-1),
         ranges.reshape(len(ranges), -1),
         most_cells,
         shared.n_cells,

@@ -132,13 +132,12 @@ class Stacks:
                 raise ProblemError(f"a stack is a list of option numbers, not {quoted(row)}")
             if row.size and not 0 <= row.min() <= row.max() < 2**32:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
-        offsets = begins_of([row.size for row in rows])
         options = np.concatenate([_NO_OPTIONS, *rows], dtype=np.uint32, casting="unsafe")
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
         ranges = NO_BRANCHES if branches is None else _branches_of(branches, len(rows))
-        return cls(offsets, options, numbers, ranges)
+        return cls(begins_of([row.size for row in rows]), options, numbers, ranges)
 
     @staticmethod
     @cache

@@ -503,10 +503,9 @@ def fixed_shapes(size: int, solid: bool) -> frozenset[Shape]:
     """
     if size == 1:
         return frozenset([((0, 0, 0),)])
-    smaller = fixed_shapes(size - 1, solid)
     return frozenset(
         moved_to_corner([*shape, cell])
-        for shape in smaller
+        for shape in fixed_shapes(size - 1, solid)
         for cell in _beside(shape, solid)
         if cell not in shape
     )

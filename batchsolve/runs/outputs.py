@@ -73,7 +73,7 @@ ROW_GROUP = 65_536
 _PART = re.compile(r"part-[0-9]{6,}\.parquet")
 
 
-class Behind:
+class Behind(AbstractContextManager["Behind"]):
     """A thread that makes a call while this one goes on.
 
     The two communicate through queues written in C. Within the Python code of a `Future` or a
@@ -114,9 +114,6 @@ class Behind:
             if error is not None:
                 raise error
             self._then()
-
-    def __enter__(self) -> Behind:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._calls.put(None)
@@ -240,7 +237,6 @@ class StandardOutput(Output):
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
-        assert block.data is not None
         with disk_errors("standard output"):
             self._file.write(block.data)
             self._file.flush()  # who gives rows by and by waits for each answer
@@ -321,12 +317,10 @@ class OneFile(Output):
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
-        assert block.data is not None
         self._append(block.data, block.written)
         if self._row_groups is not None:
-            end = self.written().n_bytes
             with disk_errors(self._named):
-                self._row_groups.grow_to(end)
+                self._row_groups.grow_to(self.written().n_bytes)
         return []
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:

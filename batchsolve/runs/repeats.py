@@ -251,12 +251,11 @@ def _row_keys(
     for grids, solution in zip(batch.grids, solutions, strict=True):
         rules, problem, rows = grids.shape.rules, grids.shape.problem, grids.rows
         for name in names:
-            is_form = name.endswith(FORM)
             cells, has = grids.puzzles, is_valid[rows]
             is_puzzle = name.startswith("puzzle")
             if not is_puzzle:
                 cells, has = solution, has & (solution > 0).all(axis=1)
-            if is_form:  # of solutions, also of rows with own rules
+            if name.endswith(FORM):  # of solutions, also of rows with own rules
                 may_have = grids.are_plain if is_puzzle else problem.first_clashes(solution) < 0
                 cells, found = _with_forms(grids.shape, cells, np.flatnonzero(has & may_have))
                 without = np.setdiff1d(np.flatnonzero(has), found)
@@ -549,9 +548,8 @@ class _Repeats:
         """Decide which rows of a block are kept, and count them."""
         first, *solutions = self._look_up(block, found)
         is_new, is_known = first == UNSEEN, self.seen.is_known(first)
-        alike = [is_new & self.seen.is_known(those) for those in solutions]
         each = {"kept": [is_new], "known": [is_known], "repeated": [~is_new & ~is_known]}
-        each |= {"same_solution": alike}
+        each |= {"same_solution": [is_new & self.seen.is_known(those) for those in solutions]}
         counts = {name: int(np.count_nonzero(those)) for name, those in each.items()}
         self.totals.add(RowSums(counts | found.sums.counts))
         self.kept.append(is_new)

@@ -402,7 +402,7 @@ def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
     if isinstance(given, GridProblem):
         return [given], np.zeros(n, np.int64)
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        raise _no_problem(given)
+        raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
     if len(given) != n or not n:
         raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
     kinds: list[GridProblem] = []
@@ -425,10 +425,6 @@ def _parts_of(kinds: list[GridProblem], kind_of: Ints, first: int) -> list[Part]
     those = np.flatnonzero(np.bincount(kind_of)).tolist()
     each = ((kind, np.flatnonzero(kind_of == kind)) for kind in those)
     return [(kinds[kind].at(first + rows), rows) for kind, rows in each]
-
-
-def _no_problem(given: object) -> InputError:
-    return InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
 
 
 def _of_one_size(reader: Reader, block: Block) -> Batch:

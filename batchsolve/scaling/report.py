@@ -89,7 +89,7 @@ def draw_all(
     for name, title, figure in pictures:
         if figure is not None:
             for form in ("png", "svg", "pdf"):
-                charts.save(figure, home / f"{name}.{form}")
+                write_whole(home / f"{name}.{form}", charts.content(figure, form))
             drawn.append((name, title))
     return drawn
 

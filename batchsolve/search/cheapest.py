@@ -158,10 +158,9 @@ class CheapestSearch(TreeSearch):
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
-        covers: list[Any] = result.output or []
         left = super().accept(piece, replace(result, output=None))
         self._consistent = False
-        self._cheapest.add(covers)
+        self._cheapest.add(result.output or [])
         self.totals.count = len(self._cheapest.covers)
         self._consistent = True
         return left

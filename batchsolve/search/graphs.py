@@ -499,9 +499,8 @@ def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
 
     if head in (_EMPTY.encode(), _UNIT.encode()):
         return tuple(np.zeros((3, 2), np.uint32))
-    numbers = head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")
     table = csv.read_csv(
-        io.BytesIO(numbers),
+        io.BytesIO(head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")),
         csv.ReadOptions(column_names=list(_COLUMNS)),
         csv.ParseOptions(delimiter=" ", quote_char=False),
         csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32())),

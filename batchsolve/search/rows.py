@@ -140,9 +140,8 @@ class Answers:
 
     def status(self, limit: int) -> npt.NDArray[np.uint8]:
         """Return the `Status` of every row of a search for `limit` solutions."""
-        enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
         status = _OF_FEW[np.minimum(self.counts, 2).astype(np.int64)]
-        status[self.counts >= limit] = enough
+        status[self.counts >= limit] = Status.SOLVED if limit == 1 else Status.MULTIPLE
         status[self.clash >= 0] = Status.INVALID
         for row in self.unfinished:
             if self.counts[row] < limit:
@@ -438,7 +437,6 @@ class Batch(Protocol):
 
     def groups(self) -> Iterable[Group]:
         """Return the stacks of the rows that can be searched, problem by problem."""
-        ...
 
 
 Read = Callable[[Any], Batch]

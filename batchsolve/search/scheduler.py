@@ -31,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
-from batchsolve.engines import FINENESS
+from batchsolve.engines import FINENESS, Engine, Outcome
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -40,7 +40,6 @@ from batchsolve.workers import Done, Lost, Pool, Work, attempt, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS
 
 if TYPE_CHECKING:
-    from batchsolve.engines import Engine, Outcome
     from batchsolve.search.rows import OpenRows
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
@@ -167,9 +166,8 @@ class Changes:
         """
         done = np.concatenate([np.empty(0, np.int64), *self._done])
         new = Piece.join(self._new)
-        passed = np.isin(done, new.ids)
         left = np.flatnonzero(np.isin(new.ids, done, invert=True))
-        return done[~passed].tolist(), new.take(left)
+        return done[~np.isin(done, new.ids)].tolist(), new.take(left)
 
 
 @dataclass(frozen=True)
@@ -344,7 +342,6 @@ class Goal(Protocol):
     @property
     def enough(self) -> bool:
         """True if nothing more is wanted for now."""
-        ...
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any] | None:
         """Return the part of a piece that is still wanted, and the task that searches it.
@@ -359,15 +356,12 @@ class Goal(Protocol):
         promised : int
             Nodes that the tasks now out may visit.
         """
-        ...
 
     def accept(self, piece: Any, result: Result) -> list[Any] | None:
         """Take the result of a piece; return the pieces left of it, or None to reject it."""
-        ...
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
         """Record that a piece cannot be searched; return the pieces to search instead."""
-        ...
 
 
 class Scheduler:

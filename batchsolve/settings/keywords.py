@@ -301,5 +301,4 @@ def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     del hints["settings"]
     near = get_close_matches(name, [*hints, *_keywords_of(caller)], 1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    called = f"{caller.__qualname__}()"
-    return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
+    return TypeError(f"{caller.__qualname__}() got an unexpected keyword argument {name!r}{meant}")

@@ -487,9 +487,7 @@ def _finite(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return value
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: object) -> str:
@@ -575,9 +573,8 @@ def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
     data = bytes_of(column).to_pybytes()
     if not any(special in data for special in (delimiter.encode(), b'"', b"\n", b"\r")):
         return column
-    is_odd = pc.match_substring_regex(column, f'[{delimiter}"\n\r]')
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
-    return pc.if_else(is_odd, quoted, column)
+    return pc.if_else(pc.match_substring_regex(column, f'[{delimiter}"\n\r]'), quoted, column)
 
 
 def bytes_of(column: pa.Array) -> pa.Buffer:

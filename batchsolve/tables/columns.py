@@ -111,9 +111,8 @@ def lines(layout: Layout, data: bytes) -> Rows:
     if n == 1:
         return pa.Table.from_arrays([found], schema=layout.schema), {}
     fields = pc.split_pattern_regex(found, r"\s+")
-    actual = np.asarray(pc.list_value_length(fields))
     faults = {}
-    if (odd := np.flatnonzero(actual != n)).size:
+    if (odd := np.flatnonzero(np.asarray(pc.list_value_length(fields)) != n)).size:
         values = fields.to_pylist()
         for row in odd.tolist():
             faults[row] = f"{counted(len(values[row]), 'field')} where the first line has {n}"
@@ -224,10 +223,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     quoted : bool
         True if a quotation mark is open at the end of the search.
     """
-    end, quoted = native.record_end(
-        np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
-    )
-    return end, quoted
+    return native.record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
 
 
 def never_closed(record: bytes) -> InputError:

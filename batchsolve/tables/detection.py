@@ -413,9 +413,8 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
     """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
     fields = []
     for key in dict.fromkeys(key for record in records for key in record):
-        values = [record.get(key) for record in records]
         try:
-            kind = pa.array(values).type
+            kind = pa.array([record.get(key) for record in records]).type
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             kind = None
         if kind is None or pa.types.is_struct(kind):

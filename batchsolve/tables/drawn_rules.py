@@ -150,9 +150,8 @@ class DrawnRules:
             return given, self.texts(given)
         kinds, sizes = self.lines
         numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
-        gap = _gap_of(self.rules.n_digits)
         lines_of, of_kind, (begins, cells) = native.draw_lines(
-            keys[1], rows, attempts, solutions, numbers, *sizes, gap
+            keys[1], rows, attempts, solutions, numbers, *sizes, _gap_of(self.rules.n_digits)
         )
         paths = [tuple(path.tolist()) for path in np.split(cells, begins[1:-1])]
         drawn = list(zip([LINES[kind] for kind in of_kind], paths, strict=False))
@@ -231,10 +230,9 @@ def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes)
     row, cell = row[order], cell[order]
     begins = np.flatnonzero(np.diff(first[cage][order], prepend=-1))
     digits_of_cages = solutions[row, cell].astype(np.int64)
-    totals = np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64)
     return given._replace(
         cages_of=begins_of(np.bincount(row[begins], minlength=len(cages))),
-        totals=totals,
+        totals=np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64),
         cells_of=np.append(begins, len(cell)),
         cage_cells=cell.astype(np.uint16),
     )

@@ -86,9 +86,7 @@ def split_suffixes(path: str) -> tuple[str, str]:
     """
     name = path.partition("?")[0] if is_address(path) else path
     base, last = os.path.splitext(name.lower())
-    if last in _COMPRESSED:
-        return os.path.splitext(base)[1], last
-    return last, ""
+    return (os.path.splitext(base)[1], last) if last in _COMPRESSED else (last, "")
 
 
 def suffix_of(path: str) -> str:

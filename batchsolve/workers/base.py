@@ -111,10 +111,9 @@ class Workers:
     def __enter__(self) -> Workers:
         from batchsolve.workers.private import Parallel  # joblib, which few problems need
 
-        backend = self._open()
         self._parallel = Parallel(
             n_jobs=self.jobs,
-            backend=backend,
+            backend=self._open(),
             return_as="generator_unordered",
             pre_dispatch=f"{TASKS_OUT} * n_jobs",
             batch_size=1,
@@ -290,6 +289,7 @@ class ClusterWorkers(Workers):
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
+        self._wanted = jobs
         self._opened = ExitStack()
         self._is_ours = address is None  # the processes of workers, which serve this run alone
         self._backend: Any = None

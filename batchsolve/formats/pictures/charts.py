@@ -14,13 +14,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from batchsolve.errors import InputError, counted
-from batchsolve.formats.whole_files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,13 +161,8 @@ def write_legend(figure: Figure, axes: Axes) -> None:
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure; the same data make the same file."""
-    write_whole(path, content(figure, path.suffix[1:]))
-
-
 def content(figure: Figure, form: str) -> bytes:
-    """Return the bytes of a file of a figure: ``svg``, ``png`` or ``pdf``."""
+    """Return the bytes of a file of a figure, the same for the same data: svg, png or pdf."""
     import matplotlib as mpl
 
     # leave out the date, and make names reproducible

@@ -230,14 +230,13 @@ def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
 def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], tooltips: bool) -> str:
     covered = {cell for *_, its in pieces for cell in its}
     frame = outline(cells, CELL)
-    seams = "".join(inner_lines(its, CELL) for *_, its in pieces)
     return "".join(
         [
             f'<path class="bs-empty bs-board" d="{frame}"/>',
             _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
             *(_piece(fill, its, piece.name if tooltips else "") for piece, fill, its in pieces),
             _path("bs-frame", frame),
-            _path("bs-seam", seams),
+            _path("bs-seam", "".join(inner_lines(its, CELL) for *_, its in pieces)),
             *(
                 _letters_in(middle(part), piece.label, LABEL, "bs-text")
                 for piece, _, its in pieces
