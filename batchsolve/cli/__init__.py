@@ -152,9 +152,7 @@ def command(function: Function) -> Function:
             _refuse_lost_files(parameters, click.get_current_context().obj)
             for name, (settings, offered) in groups.items():
                 given[name] = settings(**{field: given.pop(field) for field in offered})
-            words = [
-                given.pop(each.name) for each in parameters if isinstance(each, click.Argument)
-            ]
+            words = [given.pop(one.name) for one in parameters if isinstance(one, click.Argument)]
             return function(*words, **given)
 
         raise Exit(_exit_code(answer))

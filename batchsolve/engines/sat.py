@@ -64,7 +64,7 @@ def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
     stack = left.stack
     formula = _Formula(problem, stack, tally)
     waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
-    if left.item is not None:
+    if left.item:
         waiting = [_Branch([*stack, o], 1 / left.n_branches, []) for o in left.options]
     try:
         while waiting and tally.is_open:

@@ -341,9 +341,8 @@ class ExactCover:
         items = self.option(o).tolist()
         if self.colors is None:
             return dict.fromkeys(items, 0)
-        return dict(
-            zip(items, self.colors[self.indptr[o] : self.indptr[o + 1]].tolist(), strict=True)
-        )
+        colors = self.colors[self.indptr[o] : self.indptr[o + 1]].tolist()
+        return dict(zip(items, colors, strict=True))
 
     def item_name(self, i: int) -> str:
         """Return the name of item `i`."""

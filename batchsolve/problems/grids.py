@@ -500,8 +500,7 @@ class GridProblem(ExactCover):
         """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
         if isinstance(covers, SolvedGrids):
             return covers.digits
-        stacks = covers.offsets, covers.options
-        return native.grids_of_stacks(stacks, self.n_cells, self.n_digits)
+        return native.grids_of_stacks((covers.offsets, covers.options), self.n_cells, self.n_digits)
 
     def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1.

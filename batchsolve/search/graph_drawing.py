@@ -294,8 +294,6 @@ def order_of_options(problem: ExactCover) -> Ints:
     """Return the options by their first item in a narrow order, then by their last."""
     entries = entries_in_order(problem, narrow_order(problem))
     begins = problem.indptr[:-1]
-    if not begins.size:
-        return np.arange(0)
     first, last = np.minimum.reduceat(entries, begins), np.maximum.reduceat(entries, begins)
     return np.lexsort([last, first])
 
@@ -374,9 +372,8 @@ def _layers(
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
         both = np.concatenate([states, taken])
-        open_ = _settle(both, frontier, list(coloring), undecided, bounds) & np.append(
-            can_leave, can_take
-        )
+        open_ = _settle(both, frontier, list(coloring), undecided, bounds)
+        open_ &= np.append(can_leave, can_take)
         kept = [f for f, i in enumerate(frontier) if undecided[i]]
         frontier = [frontier[f] for f in kept]
         n = len(states)

@@ -236,10 +236,8 @@ class OpenRows:
             self._covers.append(covers)
         if not len(outcome.frontier) and not self._is_counted:
             return []
-        weights = piece.weights[outcome.parents] * outcome.weights
-        left = replace(
-            piece, stacks=outcome.frontier, weights=weights, ids=piece.ids[outcome.parents]
-        )
+        ids, weights = piece.ids[outcome.parents], piece.weights[outcome.parents] * outcome.weights
+        left = replace(piece, stacks=outcome.frontier, weights=weights, ids=ids)
         moved: list[Piece] = []
         if self._fallback is not None and len(left):
             left, moved = self._hand_over(left)

@@ -30,7 +30,7 @@ import pyarrow.csv as pacsv
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grid_symmetries import NO_SYMMETRY, check_shape
-from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
+from batchsolve.problems.notation import MINUS_ONE, Notation, buffers, numbers
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.columns import (
@@ -579,13 +579,8 @@ def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
 
 def bytes_of(column: pa.Array) -> pa.Buffer:
     """Return the bytes of texts, one after another."""
-    _, offsets, data = column.buffers()
-    if data is None:
-        return pa.py_buffer(b"")
-    is_large = pa.types.is_large_string(column.type)
-    bounds = np.frombuffer(offsets, np.int64 if is_large else np.int32)
-    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
-    return data.slice(begin, end - begin)
+    bounds, data = buffers(column)
+    return pa.py_buffer(data[bounds[0] : bounds[-1]])
 
 
 # ---- lengths and checksums ------------------------------------------------------------------

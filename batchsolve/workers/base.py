@@ -41,6 +41,9 @@ QUOTAS = (  # of processor time in a container, and its periods, of both version
 Shared = Callable[[], Any]
 """A reference to the work of workers, which it returns; it is pickled and sent with every task."""
 
+Arguments = Iterator[tuple[Any, ...]]
+"""The arguments of one call after another."""
+
 
 @cache
 def n_cores() -> int:
@@ -146,9 +149,7 @@ class Workers:
         """Return the seconds that a task and its result spend on the network, as measured."""
         return 0.0
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; yield its results, in any order.
 
         The first calls are handed out at once if the backend can. More arguments are drawn as
@@ -356,9 +357,7 @@ class ClusterWorkers(Workers):
             self._shared = work, self._send(work)
         return self._shared[1]
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; see `Workers.run`.
 
         More are drawn only while a result is awaited.

@@ -25,6 +25,7 @@ import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.workers import base
 from batchsolve.workers.base import (
+    Arguments,
     ClusterWorkers,
     Shared,
     WrongVersionError,
@@ -154,9 +155,7 @@ class DaskWorkers(ClusterWorkers):
         self._threads = sum(cores.values())
         return set(cores)
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; see `ClusterWorkers.run`."""
         self._check_scheduler()
         self._parallel.n_jobs = self._threads or self.jobs  # others may have joined

@@ -423,6 +423,4 @@ def middle(part: Collection[Cell]) -> Cell:
     """
     n = len(part)
     row, column = sum(r for r, _ in part), sum(c for _, c in part)
-    return min(
-        part, key=lambda cell: ((n * cell[0] - row) ** 2 + (n * cell[1] - column) ** 2, cell)
-    )
+    return min(part, key=lambda at: ((n * at[0] - row) ** 2 + (n * at[1] - column) ** 2, at))
