@@ -33,6 +33,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.core.arrays import Bools, Floats, Ints, UInts
 from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -158,17 +159,17 @@ class Task:
     """
 
     stacks: Stacks
-    limits: npt.NDArray[np.int64]
-    allowances: npt.NDArray[np.int64]
+    limits: Ints
+    allowances: Ints
     budget: int = UNLIMITED
     depth: int = UNLIMITED
-    fineness: int | npt.NDArray[np.int64] = FINENESS
+    fineness: int | Ints = FINENESS
     keep: int = 0
     room: int = UNLIMITED
     any_order: bool = False
     whole: bool = False
     cheapest: int = 0
-    ceilings: npt.NDArray[np.int64] | None = None
+    ceilings: Ints | None = None
     unordered: bool = False
 
     @classmethod
@@ -210,22 +211,22 @@ class Outcome:
         looked up instead; None if the engine visits them all.
     """
 
-    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
-    nodes: npt.NDArray[np.int64]
+    counts: Ints | npt.NDArray[np.object_]
+    nodes: Ints
     clash: npt.NDArray[np.int32]
     solutions: Stacks
     frontier: Stacks
-    weights: npt.NDArray[np.float64]
-    parents: npt.NDArray[np.int64]
-    tree_nodes: npt.NDArray[np.float64] | None = None
+    weights: Floats
+    parents: Ints
+    tree_nodes: Floats | None = None
 
-    def begun(self, stacks: Stacks) -> npt.NDArray[np.bool_]:
+    def begun(self, stacks: Stacks) -> Bools:
         """Tell which stacks of the task were searched; others clash, or are left as they were.
 
         A branch whose options are no longer possible has no nodes.
         """
         left, parents = self.frontier, self.parents
-        begun: npt.NDArray[np.bool_] = self.clash < 0
+        begun: Bools = self.clash < 0
         if not len(left):
             return begun
         is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
@@ -485,7 +486,7 @@ ENOUGH = 0
 _SHARP_NAMES = "[#]*"
 
 
-def is_sharp(problem: ExactCover, rule: str) -> npt.NDArray[np.bool_]:
+def is_sharp(problem: ExactCover, rule: str) -> Bools:
     """Return, for each primary item, whether ``sharp`` or ``sharp:ITEMS`` prefers it.
 
     Examples
@@ -498,7 +499,7 @@ def is_sharp(problem: ExactCover, rule: str) -> npt.NDArray[np.bool_]:
     return np.array([fnmatchcase(name, pattern) for name in names], np.bool_)
 
 
-def handicaps_of(problem: ExactCover, rule: str) -> npt.NDArray[np.uint32]:
+def handicaps_of(problem: ExactCover, rule: str) -> UInts:
     """Return the handicaps of the items, counted from 1, under a rule.
 
     The number at place `ENOUGH` is 1, or the largest under ``first``.

@@ -32,7 +32,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, Words
@@ -257,7 +256,7 @@ def _widths(near: Bools, order: Ints) -> Ints:
     return np.cumsum(np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n))
 
 
-def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
+def narrow_order(problem: ExactCover) -> Ints:
     """Return the primary items in an order with a narrow frontier.
 
     Parameters
@@ -293,6 +292,6 @@ def entries_in_order(problem: ExactCover, order: Ints) -> Ints:
     return rank[problem.indices]
 
 
-def _subsets(widths: npt.NDArray[np.int64]) -> float:
+def _subsets(widths: Ints) -> float:
     """Return the logarithm of the number of subsets of all frontiers."""
     return float(np.logaddexp2.reduce(widths.astype(np.float64)))

@@ -28,8 +28,8 @@ from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, get_engine
 from batchsolve.engines.walk import OpenNode, Tally, search_batch
@@ -207,12 +207,12 @@ class Residual(NamedTuple):
     cover. Entries ascend by items, those of one item by options.
     """
 
-    options: npt.NDArray[np.int64]  # that can be added to the stack, with a primary item
-    first: npt.NDArray[np.int64]  # their first items
-    owners: npt.NDArray[np.int64]  # of the entries: their options, counted from 1
-    colors: npt.NDArray[np.int64] | None  # of the entries
-    sizes: npt.NDArray[np.int64]  # of the items: how many entries they have
-    is_required: npt.NDArray[np.bool_]  # of the items: whether primary and not covered
+    options: Ints  # that can be added to the stack, with a primary item
+    first: Ints  # their first items
+    owners: Ints  # of the entries: their options, counted from 1
+    colors: Ints | None  # of the entries
+    sizes: Ints  # of the items: how many entries they have
+    is_required: Bools  # of the items: whether primary and not covered
 
 
 def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
@@ -260,9 +260,7 @@ def clauses_of(left: Residual) -> tuple[Iterator[Sequence[int]], int]:
     return chain(long, zip(one, other, strict=True)), n_variables
 
 
-def _allow_one(
-    rows: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None = None
-) -> npt.NDArray[np.int64]:
+def _allow_one(rows: Ints, colors: Ints | None = None) -> Ints:
     """Return pairs that let at most one variable of each row be true, or those of one colour."""
     one, other = np.triu_indices(rows.shape[1], 1)
     pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
@@ -271,9 +269,7 @@ def _allow_one(
     return pairs[(colors[:, one] == 0) | (colors[:, one] != colors[:, other])]
 
 
-def _allow_one_in_grids(
-    rows: npt.NDArray[np.int64], n_variables: int
-) -> tuple[list[npt.NDArray[np.int64]], int]:
+def _allow_one_in_grids(rows: Ints, n_variables: int) -> tuple[list[Ints], int]:
     """Return pairs that let at most one variable of each row be true, with new variables.
 
     The variables of a row stand in a grid. One that is true makes a variable of its line and one of
@@ -281,7 +277,7 @@ def _allow_one_in_grids(
     the at-most-one constraint", 2010). Also returns how many variables there are then.
     """
     n, size = rows.shape
-    pairs: list[npt.NDArray[np.int64]] = []
+    pairs: list[Ints] = []
     for place in np.divmod(np.arange(size), int(np.ceil(np.sqrt(size)))):
         n_places = int(place.max()) + 1
         new = n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)

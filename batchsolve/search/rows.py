@@ -29,7 +29,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Floats, Ints
 from batchsolve.engines import Choice, Engine, Outcome, Task, counter_for, get_engine
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -67,7 +67,7 @@ STATUS_NAMES = np.array([status.name.lower() for status in Status])
 _OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
 
 
-def rows_of_each(status: npt.NDArray[np.uint8]) -> dict[str, int]:
+def rows_of_each(status: Bytes) -> dict[str, int]:
     """Return the number of rows of each `Status`, by its name."""
     numbers = np.bincount(status, minlength=len(Status)).tolist()
     return dict(zip(STATUS_NAMES.tolist(), numbers, strict=True))
@@ -96,9 +96,9 @@ class Answers:
         Rows whose count began again with another engine, and the name of that engine.
     """
 
-    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
-    nodes: npt.NDArray[np.int64]
-    seconds: npt.NDArray[np.float64]
+    counts: Ints | npt.NDArray[np.object_]
+    nodes: Ints
+    seconds: Floats
     clash: npt.NDArray[np.int32]
     found: list[Stacks] = field(default_factory=list)
     unfinished: dict[int, str | None] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Answers:
         order = np.argsort(rows)
         return grids[order], rows[order]
 
-    def status(self, limit: int) -> npt.NDArray[np.uint8]:
+    def status(self, limit: int) -> Bytes:
         """Return the `Status` of every row of a search for `limit` solutions."""
         status = _OF_FEW[np.minimum(self.counts, 2).astype(np.int64)]
         status[self.counts >= limit] = Status.SOLVED if limit == 1 else Status.MULTIPLE

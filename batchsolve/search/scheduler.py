@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Floats
+from batchsolve.core.arrays import Floats, Ints
 from batchsolve.engines import FINENESS, Engine, Outcome
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -83,8 +83,8 @@ class Piece:
     """
 
     stacks: Stacks
-    weights: npt.NDArray[np.float64]
-    ids: npt.NDArray[np.int64]
+    weights: Floats
+    ids: Ints
     keeps_roots: bool = False
     problem: ExactCover | None = None
     engine: Engine | None = None
@@ -112,7 +112,7 @@ class Piece:
         return len(self.stacks)
 
     @property
-    def fineness(self) -> npt.NDArray[np.int64]:
+    def fineness(self) -> Ints:
         """How finely to cut the remains of each stack: the less it weighs, the less finely."""
         return fineness_of(self.weights).astype(np.int64)
 
@@ -151,10 +151,10 @@ class Changes:
     """
 
     outputs: list[tuple[Any, int]] = field(default_factory=list)
-    _done: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    _done: list[Ints] = field(default_factory=list)
     _new: list[Piece] = field(default_factory=list)
 
-    def add(self, done: npt.NDArray[np.int64], new: Piece) -> None:
+    def add(self, done: Ints, new: Piece) -> None:
         """Add the changes of one result: the numbers of the stacks done, and new stacks."""
         self._done.append(done)
         self._new.append(new)
@@ -267,9 +267,7 @@ def fineness_of(weights: Floats) -> Floats:
     return np.ceil(FINENESS * weights / max(float(weights.sum()), _LEAST_WEIGHT))
 
 
-def piece_bounds(
-    weights: npt.NDArray[np.float64], n_pieces: int, most_stacks: int
-) -> npt.NDArray[np.int64]:
+def piece_bounds(weights: Floats, n_pieces: int, most_stacks: int) -> Ints:
     """Return where to cut stacks into at most `n_pieces` of about equal weight.
 
     A frontier holds few stacks near the root, with most of its weight, and many deep stacks with
