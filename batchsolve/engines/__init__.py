@@ -247,21 +247,22 @@ class Engine:
     ----------
     name : str
     capabilities : Capabilities
-    module, function : str
-        The function that searches a task; its module is not imported before.
+    entry : str
+        The function that searches a task, after its module, which is not imported before; empty
+        for an engine of another class.
     """
 
     name: str
     capabilities: Capabilities = field(repr=False)
-    module: str = field(repr=False)
-    function: str = field(default="search", repr=False)
+    entry: str = field(default="", repr=False)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task of a problem that `check_support` accepts.
 
         Several threads may call it at once.
         """
-        search: Callable[..., Outcome] = getattr(_module(self.module), self.function)
+        module, function = self.entry.split(":")
+        search: Callable[..., Outcome] = getattr(_module(module), function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -306,8 +307,7 @@ _ENGINES = {
                 tree=MRV_TREE,
                 rules=True,
             ),
-            "batchsolve.engines.native",
-            "search_links",
+            "batchsolve.engines.native:search_links",
         ),
         Engine(
             "lanes",
@@ -317,22 +317,19 @@ _ENGINES = {
                 least_box=2,
                 most_digits=32,  # a set of digits is a word of 32 bits
             ),
-            "batchsolve.engines.native",
-            "search_grids",
+            "batchsolve.engines.native:search_grids",
         ),
         Engine(
             "bits",
             Capabilities(
                 "bit-parallel search of residual problems", colors=True, bounds=True, tree=MRV_TREE
             ),
-            "batchsolve.engines.native",
-            "search_bits",
+            "batchsolve.engines.native:search_bits",
         ),
         Engine(
             "cells",
             Capabilities("options counted down in cells of a byte", colors=True, tree=MRV_TREE),
-            "batchsolve.engines.native",
-            "search_cells",
+            "batchsolve.engines.native:search_cells",
         ),
         Engine(
             "memo",
@@ -344,21 +341,18 @@ _ENGINES = {
                 reproducible_nodes=False,
                 has_table=True,
             ),
-            "batchsolve.engines.memo",
         ),
         Engine(
             "algorithm-x",
             Capabilities(
                 "Knuth's Algorithm X on a dict of sets, in Python", colors=True, rules=True
             ),
-            "batchsolve.engines.walk",
-            "search_algorithm_x",
+            "batchsolve.engines.walk:search_algorithm_x",
         ),
         Engine(
             "dancing-links",
             Capabilities("dancing links over NumPy arrays, in Python"),
-            "batchsolve.engines.walk",
-            "search_dancing_links",
+            "batchsolve.engines.walk:search_dancing_links",
         ),
         Engine(
             "sat",
@@ -369,7 +363,7 @@ _ENGINES = {
                 module="pysat",
                 extra="sat",
             ),
-            "batchsolve.engines.sat",
+            "batchsolve.engines.sat:search",
         ),
     )
 }

@@ -111,7 +111,7 @@ def with_size(engine: Engine, name: str) -> MemoisedCounting:
         )
     megabytes = int(number or MEGABYTES)
     named = f"{base}:{megabytes}"
-    return MemoisedCounting(named, engine.capabilities, engine.module, megabytes=megabytes)
+    return MemoisedCounting(named, engine.capabilities, megabytes=megabytes)
 
 
 @prepared
