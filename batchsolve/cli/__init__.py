@@ -133,10 +133,7 @@ class _Command(click.Command):
                 formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
 
 
-Function = Callable[..., int]
-
-
-def command(function: Function) -> Function:
+def command(function: Callable[..., int]) -> Callable[..., int]:
     """Make a function a command of the app; return the function unchanged.
 
     Its parameters become arguments and options, a class of settings one for each field; it returns

@@ -103,8 +103,6 @@ Found = tuple[pa.Table, Any, dict[str, pa.Array]]
 """The rows of a block of the input, as they are written; their sums; and columns by name, among
 them the new ones."""
 
-Find = Callable[[Any, Any], Found]
-
 
 class RowTable:
     """An output table: the input columns of rows, then the columns of their results.
@@ -126,7 +124,7 @@ class RowTable:
         The columns of the output.
     """
 
-    def __init__(self, given: pa.Schema, new: pa.Schema, find: Find) -> None:
+    def __init__(self, given: pa.Schema, new: pa.Schema, find: Callable[[Any, Any], Found]) -> None:
         self._find, self._new = find, new.names
         self.schema = with_new_columns(given, list(new))
 

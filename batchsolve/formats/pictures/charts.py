@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from batchsolve.tables.judged import Stratum
 
-Range = tuple[float, float]
-
 WIDTH, HEIGHT = 4.2, 3.2  # inches
 AROUND = 1.2  # height of title and axis, in inches
 TITLE, TEXT, SMALL = 11, 9.5, 8.5  # points; on a phone a point is a little more than a pixel
@@ -108,7 +106,7 @@ def distinct_names(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
 def draw_measured(
     axes: Axes,
     points: Mapping[int, float],
-    ranges: Mapping[int, Range],
+    ranges: Mapping[int, tuple[float, float]],
     look: Mapping[str, Any],
     name: str,
     joined: Sequence[int] = (),
