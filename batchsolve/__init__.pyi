@@ -53,17 +53,10 @@ from batchsolve.runs.graphs import (
     sample as sample,
     solution_graph as solution_graph,
 )
-from batchsolve.runs.partition import (
-    PartitionSummary as PartitionSummary,
-    partition as partition,
-)
+from batchsolve.runs.partition import PartitionSummary as PartitionSummary, partition as partition
 from batchsolve.runs.progress import Progress as Progress, Summary as Summary
 from batchsolve.runs.projections import count_projections as count_projections
-from batchsolve.runs.rate import (
-    RateSummary as RateSummary,
-    rate as rate,
-    rate_file as rate_file,
-)
+from batchsolve.runs.rate import RateSummary as RateSummary, rate as rate, rate_file as rate_file
 from batchsolve.runs.reading import Reading as Reading, read_problem as read_problem
 from batchsolve.runs.repeats import (
     Audit as Audit,

@@ -8,14 +8,8 @@ import signal
 import sys
 from contextlib import suppress
 
-TYPE_CHECKING = False
 
-if TYPE_CHECKING:
-    from types import FrameType
-    from typing import NoReturn
-
-
-def _leave(signum: int, frame: FrameType | None) -> NoReturn:
+def _leave(signum: int, frame: object) -> None:
     """End at once: no work has begun, and an exception while modules load may be swallowed."""
     print("\nbatchsolve: interrupted", file=sys.stderr, flush=True)
     os._exit(130)
@@ -134,7 +128,7 @@ def _keep_exit_code() -> None:
         _end_at_once(code)
 
 
-def _end_at_once(code: int) -> NoReturn:
+def _end_at_once(code: int) -> None:
     """End without Python's cleanup, in which threads of Ray crash after Ctrl-C."""
     try:
         sys.stdout.flush()

@@ -33,6 +33,7 @@ from peers import KNOW_BOUNDS, KNOW_COSTS, PEERS, is_graph, yardstick
 import batchsolve
 from batchsolve.engines import Engine, Task, engine_names, get_engine
 from batchsolve.formats.pictures import charts
+from batchsolve.formats.whole_files import write_whole
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Stacks
@@ -279,7 +280,8 @@ def main() -> None:
     arguments = options().parse_args()
     if arguments.draw:
         path = Path(arguments.draw)
-        charts.save(picture(json.loads(path.read_text())), path.with_suffix(".svg"))
+        figure = picture(json.loads(path.read_text()))
+        write_whole(path.with_suffix(".svg"), charts.content(figure, "svg"))
         return
     if arguments.one:
         contender, text = arguments.one
@@ -299,8 +301,8 @@ def main() -> None:
     }
     measuring.write(arguments, results)
     if results["problems"] and find_spec("matplotlib"):
-        path = Path(arguments.out).with_suffix(".svg")
-        charts.save(picture({**measuring.about(), **results}), path)
+        figure = picture({**measuring.about(), **results})
+        write_whole(Path(arguments.out).with_suffix(".svg"), charts.content(figure, "svg"))
 
 
 if __name__ == "__main__":

@@ -133,10 +133,7 @@ class _Command(click.Command):
                 formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
 
 
-Function = Callable[..., int]
-
-
-def command(function: Function) -> Function:
+def command(function: Callable[..., int]) -> Callable[..., int]:
     """Make a function a command of the app; return the function unchanged.
 
     Its parameters become arguments and options, a class of settings one for each field; it returns
@@ -152,9 +149,7 @@ def command(function: Function) -> Function:
             _refuse_lost_files(parameters, click.get_current_context().obj)
             for name, (settings, offered) in groups.items():
                 given[name] = settings(**{field: given.pop(field) for field in offered})
-            words = [
-                given.pop(each.name) for each in parameters if isinstance(each, click.Argument)
-            ]
+            words = [given.pop(one.name) for one in parameters if isinstance(one, click.Argument)]
             return function(*words, **given)
 
         raise Exit(_exit_code(answer))

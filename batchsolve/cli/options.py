@@ -334,12 +334,7 @@ def _options_of(
 
 
 def _parameter(
-    name: str,
-    kind: Any,
-    default: Any,
-    option: Option,
-    *,
-    is_argument: bool = False,
+    name: str, kind: Any, default: Any, option: Option, *, is_argument: bool = False
 ) -> click.Parameter:
     """Return click's parameter of a type and a default."""
     many = get_origin(kind) is Sequence

@@ -319,8 +319,7 @@ def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
     begin = time.monotonic()
     nothing = {"count": 0, "complete": False, "by": by, "distribution": []}
     with in_time(asked, nothing) as rest, interrupts():
-        reading = read(asked.problem, asked.puzzles)
-        found = distribution(reading, by, memory=megabytes, check=rest)
+        found = distribution(read(asked.problem, asked.puzzles), by, memory=megabytes, check=rest)
     rows = [(by, "solutions"), *found.items()]
     left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
     table = "\n".join(f"{value:>{left}}  {count:>{right}}" for value, count in rows)
@@ -422,8 +421,7 @@ def graph(
         if output is not None:
             kept.save(output)
         if sample is not None:
-            drawn = kept.sample(sample, seed, distinct=distinct)
-            _write_covers(reading, drawn, sys.stdout.buffer)
+            _write_covers(reading, kept.sample(sample, seed, distinct=distinct), sys.stdout.buffer)
         elif list_:
             for block in kept.blocks(BLOCK):
                 _write_covers(reading, block, sys.stdout.buffer)

@@ -139,14 +139,7 @@ def scale(
 
 
 @command
-def report(
-    directory: str,
-    /,
-    wanted: ForecastOptions,
-    *,
-    puzzles: Puzzles,
-    printing: Quiet,
-) -> int:
+def report(directory: str, /, wanted: ForecastOptions, *, puzzles: Puzzles, printing: Quiet) -> int:
     """Draw the report of a scaling experiment again.
 
     An interrupted experiment has a report of its runs so far.

@@ -41,12 +41,7 @@ _GOES_WITH = {
     "--project": "--engine, --time-limit and options of workers only: it counts all that solutions "
     "have",
 }
-CountedFiles = Annotated[
-    FileSettings,
-    NotationFields,
-    CountFileFields,
-    NOTATION_LAST,
-]
+CountedFiles = Annotated[FileSettings, NotationFields, CountFileFields, NOTATION_LAST]
 Problems = Annotated[
     Sequence[str],
     Option(
@@ -377,8 +372,7 @@ def report(
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
-    answer = None if output else result.count
-    printing.summary(facts, said or result, output=output, answer=answer)
+    printing.summary(facts, said or result, output=output, answer=None if output else result.count)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE

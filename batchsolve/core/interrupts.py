@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-Check = Callable[[], object]
-
-_CHECKS: ContextVar[tuple[Check, ...]] = ContextVar("checks", default=())
+_CHECKS: ContextVar[tuple[Callable[[], object], ...]] = ContextVar("checks", default=())
 
 
 def check_interrupt() -> None:
@@ -22,7 +20,7 @@ def check_interrupt() -> None:
 
 
 @contextmanager
-def asking(check: Check | None) -> Iterator[None]:
+def asking(check: Callable[[], object] | None) -> Iterator[None]:
     """Have `check_interrupt` call a function as well, which may raise."""
     token = _CHECKS.set((*_CHECKS.get(), *([check] if check else [])))
     try:

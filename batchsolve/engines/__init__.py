@@ -33,6 +33,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
+from batchsolve.core.arrays import Bools, Floats, Ints, UInts
 from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem
@@ -158,17 +159,17 @@ class Task:
     """
 
     stacks: Stacks
-    limits: npt.NDArray[np.int64]
-    allowances: npt.NDArray[np.int64]
+    limits: Ints
+    allowances: Ints
     budget: int = UNLIMITED
     depth: int = UNLIMITED
-    fineness: int | npt.NDArray[np.int64] = FINENESS
+    fineness: int | Ints = FINENESS
     keep: int = 0
     room: int = UNLIMITED
     any_order: bool = False
     whole: bool = False
     cheapest: int = 0
-    ceilings: npt.NDArray[np.int64] | None = None
+    ceilings: Ints | None = None
     unordered: bool = False
 
     @classmethod
@@ -177,8 +178,7 @@ class Task:
     ) -> Task:
         """Build a task with the same limit and allowance for every root, and other attributes."""
         limits = np.full(len(stacks), limit, np.int64)
-        allowances = np.full(len(stacks), allowance, np.int64)
-        return cls(stacks, limits, allowances, **others)
+        return cls(stacks, limits, np.full(len(stacks), allowance, np.int64), **others)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,22 +211,22 @@ class Outcome:
         looked up instead; None if the engine visits them all.
     """
 
-    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
-    nodes: npt.NDArray[np.int64]
+    counts: Ints | npt.NDArray[np.object_]
+    nodes: Ints
     clash: npt.NDArray[np.int32]
     solutions: Stacks
     frontier: Stacks
-    weights: npt.NDArray[np.float64]
-    parents: npt.NDArray[np.int64]
-    tree_nodes: npt.NDArray[np.float64] | None = None
+    weights: Floats
+    parents: Ints
+    tree_nodes: Floats | None = None
 
-    def begun(self, stacks: Stacks) -> npt.NDArray[np.bool_]:
+    def begun(self, stacks: Stacks) -> Bools:
         """Tell which stacks of the task were searched; others clash, or are left as they were.
 
         A branch whose options are no longer possible has no nodes.
         """
         left, parents = self.frontier, self.parents
-        begun: npt.NDArray[np.bool_] = self.clash < 0
+        begun: Bools = self.clash < 0
         if not len(left):
             return begun
         is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
@@ -247,21 +247,22 @@ class Engine:
     ----------
     name : str
     capabilities : Capabilities
-    module, function : str
-        The function that searches a task; its module is not imported before.
+    entry : str
+        The function that searches a task, after its module, which is not imported before; empty
+        for an engine of another class.
     """
 
     name: str
     capabilities: Capabilities = field(repr=False)
-    module: str = field(repr=False)
-    function: str = field(default="search", repr=False)
+    entry: str = field(default="", repr=False)
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task of a problem that `check_support` accepts.
 
         Several threads may call it at once.
         """
-        search: Callable[..., Outcome] = getattr(_module(self.module), self.function)
+        module, function = self.entry.split(":")
+        search: Callable[..., Outcome] = getattr(_module(module), function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -306,8 +307,7 @@ _ENGINES = {
                 tree=MRV_TREE,
                 rules=True,
             ),
-            "batchsolve.engines.native",
-            "search_links",
+            "batchsolve.engines.native:search_links",
         ),
         Engine(
             "lanes",
@@ -317,22 +317,19 @@ _ENGINES = {
                 least_box=2,
                 most_digits=32,  # a set of digits is a word of 32 bits
             ),
-            "batchsolve.engines.native",
-            "search_grids",
+            "batchsolve.engines.native:search_grids",
         ),
         Engine(
             "bits",
             Capabilities(
                 "bit-parallel search of residual problems", colors=True, bounds=True, tree=MRV_TREE
             ),
-            "batchsolve.engines.native",
-            "search_bits",
+            "batchsolve.engines.native:search_bits",
         ),
         Engine(
             "cells",
             Capabilities("options counted down in cells of a byte", colors=True, tree=MRV_TREE),
-            "batchsolve.engines.native",
-            "search_cells",
+            "batchsolve.engines.native:search_cells",
         ),
         Engine(
             "memo",
@@ -344,21 +341,18 @@ _ENGINES = {
                 reproducible_nodes=False,
                 has_table=True,
             ),
-            "batchsolve.engines.memo",
         ),
         Engine(
             "algorithm-x",
             Capabilities(
                 "Knuth's Algorithm X on a dict of sets, in Python", colors=True, rules=True
             ),
-            "batchsolve.engines.walk",
-            "search_algorithm_x",
+            "batchsolve.engines.walk:search_algorithm_x",
         ),
         Engine(
             "dancing-links",
             Capabilities("dancing links over NumPy arrays, in Python"),
-            "batchsolve.engines.walk",
-            "search_dancing_links",
+            "batchsolve.engines.walk:search_dancing_links",
         ),
         Engine(
             "sat",
@@ -369,7 +363,7 @@ _ENGINES = {
                 module="pysat",
                 extra="sat",
             ),
-            "batchsolve.engines.sat",
+            "batchsolve.engines.sat:search",
         ),
     )
 }
@@ -486,7 +480,7 @@ ENOUGH = 0
 _SHARP_NAMES = "[#]*"
 
 
-def is_sharp(problem: ExactCover, rule: str) -> npt.NDArray[np.bool_]:
+def is_sharp(problem: ExactCover, rule: str) -> Bools:
     """Return, for each primary item, whether ``sharp`` or ``sharp:ITEMS`` prefers it.
 
     Examples
@@ -499,7 +493,7 @@ def is_sharp(problem: ExactCover, rule: str) -> npt.NDArray[np.bool_]:
     return np.array([fnmatchcase(name, pattern) for name in names], np.bool_)
 
 
-def handicaps_of(problem: ExactCover, rule: str) -> npt.NDArray[np.uint32]:
+def handicaps_of(problem: ExactCover, rule: str) -> UInts:
     """Return the handicaps of the items, counted from 1, under a rule.
 
     The number at place `ENOUGH` is 1, or the largest under ``first``.

@@ -32,7 +32,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, Words
@@ -112,7 +111,7 @@ def with_size(engine: Engine, name: str) -> MemoisedCounting:
         )
     megabytes = int(number or MEGABYTES)
     named = f"{base}:{megabytes}"
-    return MemoisedCounting(named, engine.capabilities, engine.module, megabytes=megabytes)
+    return MemoisedCounting(named, engine.capabilities, megabytes=megabytes)
 
 
 @prepared
@@ -254,12 +253,10 @@ def _widths(near: Bools, order: Ints) -> Ints:
     end = np.where(is_met, n - 1 - met[::-1].argmax(axis=0), 0)
     end[order] = np.arange(n)
     stays = begin < end
-    changes = np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n)
-    widths: Ints = np.cumsum(changes)
-    return widths
+    return np.cumsum(np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n))
 
 
-def narrow_order(problem: ExactCover) -> npt.NDArray[np.int64]:
+def narrow_order(problem: ExactCover) -> Ints:
     """Return the primary items in an order with a narrow frontier.
 
     Parameters
@@ -292,10 +289,9 @@ def entries_in_order(problem: ExactCover, order: Ints) -> Ints:
     """Return the items of all options, the primary ones numbered by their place in an order."""
     rank = np.arange(problem.n_items)
     rank[order] = np.arange(problem.n_primary)
-    entries: Ints = rank[problem.indices]
-    return entries
+    return rank[problem.indices]
 
 
-def _subsets(widths: npt.NDArray[np.int64]) -> float:
+def _subsets(widths: Ints) -> float:
     """Return the logarithm of the number of subsets of all frontiers."""
     return float(np.logaddexp2.reduce(widths.astype(np.float64)))

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Ints, UInts, begins_of
+from batchsolve.core.arrays import Bools, Ints, UInts, Words, begins_of
 from batchsolve.engines import UNLIMITED, Outcome, Task, handicaps_of
 from batchsolve.problems.exact_cover import ExactCover, owners_of, prepared
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -51,9 +51,8 @@ def core_task(task: Task) -> tuple[Any, ...]:
     """Return a task as the core takes it."""
     stacks = task.stacks
     bounds = task.budget, task.depth, task.keep, task.room
-    fineness = np.full(len(stacks), task.fineness, np.int64)
     arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
-    in_core = *arrays, task.limits, task.allowances, fineness
+    in_core = *arrays, task.limits, task.allowances, np.full(len(stacks), task.fineness, np.int64)
     return in_core, *bounds, task.any_order, task.unordered
 
 
@@ -71,8 +70,7 @@ def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks
 
 
 def _links(problem: ExactCover, rule: str) -> Any:
-    handicaps = handicaps_of(problem, rule) if rule else _NO_WORDS
-    return native.links(_core_problem(problem), handicaps)
+    return native.links(_core_problem(problem), handicaps_of(problem, rule) if rule else _NO_WORDS)
 
 
 _prepared_links = prepared(lambda problem: _links(problem, ""))
@@ -129,8 +127,7 @@ def search_grids(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _search_grids(grids: GridProblem, task: Task) -> Outcome:
-    rules = grids.rules_in_core(task.stacks.roots)
-    found, digits = native.search_grids(*rules, core_task(task))
+    found, digits = native.search_grids(*grids.rules_in_core(task.stacks.roots), core_task(task))
 
     def covers_of(offsets: Ints, options: UInts, roots: Ints) -> Stacks:
         if task.unordered:
@@ -235,11 +232,11 @@ class Pricing:
 
     base: int
     scale: int
-    net: npt.NDArray[np.int64]
-    share: npt.NDArray[np.int64]
-    is_useless: npt.NDArray[np.bool_]
-    order: npt.NDArray[np.uint32]
-    rank: npt.NDArray[np.uint32]
+    net: Ints
+    share: Ints
+    is_useless: Bools
+    order: UInts
+    rank: UInts
 
     @classmethod
     def of(cls, problem: ExactCover) -> Pricing:
@@ -275,7 +272,7 @@ class Pricing:
         rank[order] = np.arange(problem.n_options)
         return cls(base, scale, net, share, is_useless, order, rank)
 
-    def path(self, decisions: Sequence[int] | npt.NDArray[np.uint32]) -> tuple[int, ...]:
+    def path(self, decisions: Sequence[int] | UInts) -> tuple[int, ...]:
         """Return the ranks of the options taken and excluded; they compare in tree order."""
         n = self.rank.size
         return tuple(
@@ -283,7 +280,7 @@ class Pricing:
         )
 
 
-def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
+def useless_options(problem: ExactCover) -> Bools:
     """Tell which options are in no cover, as far as each of them shows by itself.
 
     An option is *useless* if an item that it lacks has no option without a conflict with it that is
@@ -296,7 +293,7 @@ def useless_options(problem: ExactCover) -> npt.NDArray[np.bool_]:
         All False if the matrix of conflicts would be too large.
     """
     n, n_primary = problem.n_options, problem.n_primary
-    is_useless: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
+    is_useless: Bools = np.zeros(n, np.bool_)
     if n * problem.n_entries > MOST_BYTES:
         return is_useless
     order = np.argsort(problem.indices, kind="stable")
@@ -351,16 +348,15 @@ def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
     return in_order(problem, order), by_cost
 
 
-def scaled_ceilings(problem: ExactCover, pricing: Pricing, task: Task) -> npt.NDArray[np.int64]:
+def scaled_ceilings(problem: ExactCover, pricing: Pricing, task: Task) -> Ints:
     """Return the upper bounds of the costs of covers below the stacks of a task, as net costs."""
     assert task.ceilings is not None
     assert problem.costs is not None
     ceilings = np.minimum(task.ceilings, problem.costs.sum())  # no cover costs more
-    scaled: npt.NDArray[np.int64] = ceilings * pricing.scale - pricing.base
-    return scaled
+    return ceilings * pricing.scale - pricing.base
 
 
-def renumbered(stacks: Stacks, number: npt.NDArray[np.uint32]) -> Stacks:
+def renumbered(stacks: Stacks, number: UInts) -> Stacks:
     """Return stacks with their options renumbered, excluded ones too."""
     n = number.size
     table = np.concatenate([number, number + np.uint32(n)])
@@ -462,13 +458,7 @@ class Made(NamedTuple):
         return cls(puzzles, solutions, attempts, nodes, reasons, fewest, most, np.zeros(n))
 
 
-def dig_rows(
-    problem: GridProblem,
-    wish: Wish,
-    keys: npt.NDArray[np.uint64],
-    rows: npt.NDArray[np.int64],
-    made: Made,
-) -> int:
+def dig_rows(problem: GridProblem, wish: Wish, keys: Words, rows: Ints, made: Made) -> int:
     """Make the puzzles of some rows.
 
     Parameters

@@ -28,8 +28,8 @@ from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, get_engine
 from batchsolve.engines.walk import OpenNode, Tally, search_batch
@@ -64,7 +64,7 @@ def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
     stack = left.stack
     formula = _Formula(problem, stack, tally)
     waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
-    if left.item is not None:
+    if left.item:
         waiting = [_Branch([*stack, o], 1 / left.n_branches, []) for o in left.options]
     try:
         while waiting and tally.is_open:
@@ -112,11 +112,10 @@ def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_B
     """Cut a branch with these covers into branches, one for each option."""
     stack, weight, _ = branch
     options = formula.choices(stack)
-    share = weight / len(options)
     below: dict[int, list[list[int]]] = {o: [] for o in options}
     for cover in covers:
         below[cover[len(stack)]].append(cover)
-    return [_Branch([*stack, o], share, below[o]) for o in options]
+    return [_Branch([*stack, o], weight / len(options), below[o]) for o in options]
 
 
 def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
@@ -192,10 +191,8 @@ class _Formula:
                 self._count_conflicts()
         if not is_satisfiable:
             return None
-        model = self.solver.get_model()
-        true = {o for o, v in zip(self._options, model, strict=False) if v > 0}
-        rest = true.difference(stack)
-        return [*stack, *sorted(rest, key=self._first.__getitem__)]
+        true = {o for o, v in zip(self._options, self.solver.get_model(), strict=False) if v > 0}
+        return [*stack, *sorted(true.difference(stack), key=self._first.__getitem__)]
 
     def _count_conflicts(self) -> None:
         """Count the conflicts of the last slice as nodes."""
@@ -210,12 +207,12 @@ class Residual(NamedTuple):
     cover. Entries ascend by items, those of one item by options.
     """
 
-    options: npt.NDArray[np.int64]  # that can be added to the stack, with a primary item
-    first: npt.NDArray[np.int64]  # their first items
-    owners: npt.NDArray[np.int64]  # of the entries: their options, counted from 1
-    colors: npt.NDArray[np.int64] | None  # of the entries
-    sizes: npt.NDArray[np.int64]  # of the items: how many entries they have
-    is_required: npt.NDArray[np.bool_]  # of the items: whether primary and not covered
+    options: Ints  # that can be added to the stack, with a primary item
+    first: Ints  # their first items
+    owners: Ints  # of the entries: their options, counted from 1
+    colors: Ints | None  # of the entries
+    sizes: Ints  # of the items: how many entries they have
+    is_required: Bools  # of the items: whether primary and not covered
 
 
 def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
@@ -263,9 +260,7 @@ def clauses_of(left: Residual) -> tuple[Iterator[Sequence[int]], int]:
     return chain(long, zip(one, other, strict=True)), n_variables
 
 
-def _allow_one(
-    rows: npt.NDArray[np.int64], colors: npt.NDArray[np.int64] | None = None
-) -> npt.NDArray[np.int64]:
+def _allow_one(rows: Ints, colors: Ints | None = None) -> Ints:
     """Return pairs that let at most one variable of each row be true, or those of one colour."""
     one, other = np.triu_indices(rows.shape[1], 1)
     pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
@@ -274,9 +269,7 @@ def _allow_one(
     return pairs[(colors[:, one] == 0) | (colors[:, one] != colors[:, other])]
 
 
-def _allow_one_in_grids(
-    rows: npt.NDArray[np.int64], n_variables: int
-) -> tuple[list[npt.NDArray[np.int64]], int]:
+def _allow_one_in_grids(rows: Ints, n_variables: int) -> tuple[list[Ints], int]:
     """Return pairs that let at most one variable of each row be true, with new variables.
 
     The variables of a row stand in a grid. One that is true makes a variable of its line and one of
@@ -284,9 +277,8 @@ def _allow_one_in_grids(
     the at-most-one constraint", 2010). Also returns how many variables there are then.
     """
     n, size = rows.shape
-    width = int(np.ceil(np.sqrt(size)))
-    pairs: list[npt.NDArray[np.int64]] = []
-    for place in np.divmod(np.arange(size), width):
+    pairs: list[Ints] = []
+    for place in np.divmod(np.arange(size), int(np.ceil(np.sqrt(size)))):
         n_places = int(place.max()) + 1
         new = n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
         n_variables += new.size

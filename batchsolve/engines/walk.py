@@ -32,8 +32,8 @@ class OpenNode:
     stack : list of int
     weight : float
         The share of the node in the tree of the stack of the task.
-    item : int or None
-        The branch item, as `PartialCover.choices` returns it; None if the node is not entered.
+    item : int
+        The branch item, counted from 1 as those of branches; 0 if the node is not entered.
     n_branches : int
         The branches that there are.
     options : list of int
@@ -42,13 +42,13 @@ class OpenNode:
 
     stack: list[int]
     weight: float = 1.0
-    item: int | None = None
+    item: int = 0
     n_branches: int = 1
     options: list[int] = field(default_factory=list)
 
     def next(self) -> tuple[list[int], float]:
         """Return the next node and its share, and take it away."""
-        if self.item is None:
+        if not self.item:
             return self.stack, self.weight
         return [*self.stack, self.options.pop()], self.weight / self.n_branches
 
@@ -147,9 +147,6 @@ class Tally:
 
     def hand_back_left(self, left: OpenNode) -> None:
         """Add what is left of a node to the frontier: as ranges, or a stack for each option."""
-        if left.item is None:
-            self.hand_back(left.stack, left.weight)
-            return
         n = n_parts = len(left.options)
         fineness = int(np.broadcast_to(self._task.fineness, len(self._counts))[self._k])
         if fineness < UNLIMITED:
@@ -162,7 +159,7 @@ class Tally:
                 self.hand_back([*left.stack, *some], left.weight / left.n_branches)
             else:
                 share = left.weight * (len(some) / left.n_branches)
-                self.hand_back(left.stack, share, (left.item + 1, some[0], some[-1] + 1))
+                self.hand_back(left.stack, share, (left.item, some[0], some[-1] + 1))
 
     def outcome(self) -> Outcome:
         """Return all that was recorded."""
@@ -193,13 +190,13 @@ def search_batch(
     """
     tally = Tally(task)
     for options, branch in zip(task.stacks, task.stacks.all_branches.tolist(), strict=True):
-        stack, item = options.tolist(), branch[0] - 1 if branch[0] else None
+        stack, item = options.tolist(), branch[0]
         tally.next_stack()
         if tally.may_begin:
             position = clash_of(problem, options, branch)
             tally.clash(position)
             if position < 0:
-                left = [] if item is None else options_of_branch(problem, options, branch)[::-1]
+                left = options_of_branch(problem, options, branch)[::-1] if item else []
                 below(problem, OpenNode(stack, 1.0, item, len(left), left), tally)
         elif tally.wanted:
             tally.hand_back(stack, 1.0, branch)
@@ -247,7 +244,7 @@ def walk(problem: ExactCover, task: Task, begin: Callable[[ExactCover], PartialC
 
 def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
     waiting = [begin]  # what is left below the stack, in reverse tree order
-    if begin.item is not None and not begin.options:
+    if begin.item and not begin.options:
         return
     while waiting and tally.is_open:
         check_interrupt()
@@ -266,7 +263,7 @@ def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
         else:
             tally.visit()
             if options:
-                waiting.append(OpenNode(top, weight, item, len(options), options[::-1]))
+                waiting.append(OpenNode(top, weight, item + 1, len(options), options[::-1]))
     if tally.wanted:
         for left in reversed(waiting):
             tally.hand_back_left(left)

@@ -91,8 +91,7 @@ def _say_of_first_comment(text: str) -> None:
     number, comment = next(lines, (0, [""]))
     if comment[0].startswith("|"):
         items = set(" ".join(comment).replace("|", " ").split())
-        below = {word.partition(":")[0] for _, words in lines for word in words}
-        if items and items <= below:
+        if items and items <= {word.partition(":")[0] for _, words in lines for word in words}:
             warn_once(
                 f"line {number} begins with | and was taken for a comment, although it names items;"
                 f" primary items stand before the |, and a problem without any is written as .ec"
@@ -446,11 +445,10 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
 def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
     """Return a problem of items 1 to n; each line has one word before those of an option."""
     _check_number_of_items(n_items)
-    names = list(map(str, range(1, n_items + 1)))
     lines = (
         (number, [str(_whole(word, number)) for word in words]) for number, (_, *words) in options
     )
-    return _problem(names, n_items, lines)
+    return _problem(list(map(str, range(1, n_items + 1))), n_items, lines)
 
 
 def _check_number_of_options(problem: ExactCover, n_options: int, header: int) -> None:
@@ -527,8 +525,7 @@ def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
         suffix |= {c: f":{word}" for c, word in zip(used, words, strict=True)}
     for o in range(problem.n_options):
         cost = [] if problem.costs is None else [f"|${problem.costs[o]}"]
-        items = (names[i] + suffix[c] for i, c in problem.coloring(o).items())
-        yield " ".join([*items, *cost])
+        yield " ".join([*(names[i] + suffix[c] for i, c in problem.coloring(o).items()), *cost])
 
 
 # ---- matrices -------------------------------------------------------------------------------

@@ -132,16 +132,19 @@ def _whisper(rules: RuleReader, words: Words) -> None:
     rules.whisper(rules.cells(cells), apart)
 
 
+def _named(rule: str) -> Callable[[RuleReader, Any], None]:
+    """Return the reader of a constraint that is a rule with a name."""
+    return lambda rules, part: rules.names.append(rule)
+
+
+_NAMED = {"AntiKnight": "antiknight", "AntiKing": "antiking", "AntiConsecutive": "nonconsecutive"}
+_NAMED |= {"Windoku": "windoku", "DisjointSets": "disjoint"}
 _CONSTRAINTS: dict[str, Callable[[RuleReader, Words], None]] = {
     "Given": _given,
     "Shape": _shape,
     "Jigsaw": _regions,
     "NoBoxes": _no_boxes,
-    "AntiKnight": lambda rules, words: rules.names.append("antiknight"),
-    "AntiKing": lambda rules, words: rules.names.append("antiking"),
-    "AntiConsecutive": lambda rules, words: rules.names.append("nonconsecutive"),
-    "Windoku": lambda rules, words: rules.names.append("windoku"),
-    "DisjointSets": lambda rules, words: rules.names.append("disjoint"),
+    **{name: _named(rule) for name, rule in _NAMED.items()},
     "Diagonal": _diagonal,
     "Cage": _cage,
     "Sum": _sum,
@@ -159,10 +162,7 @@ _CONSTRAINTS: dict[str, Callable[[RuleReader, Words], None]] = {
     "StrictXV": lambda rules, words: rules.strict.append("all-xv"),
     "SearchPriority": lambda rules, words: None,
 }
-_ALONE = {
-    *("NoBoxes", "AntiKnight", "AntiKing", "AntiConsecutive", "Windoku", "DisjointSets"),
-    *("StrictKropki", "StrictXV"),
-}
+_ALONE = {*_NAMED, "NoBoxes", "StrictKropki", "StrictXV"}
 """Constraints without arguments."""
 
 
@@ -281,10 +281,8 @@ def _negative(rules: RuleReader, kind: Any) -> None:
 
 _FIELDS: dict[str, Callable[[RuleReader, Any], None]] = {
     "grid": _grid,
-    "antiknight": lambda rules, part: rules.names.append("antiknight"),
-    "antiking": lambda rules, part: rules.names.append("antiking"),
-    "nonconsecutive": lambda rules, part: rules.names.append("nonconsecutive"),
-    "disjointgroups": lambda rules, part: rules.names.append("disjoint"),
+    **{name: _named(name) for name in ("antiknight", "antiking", "nonconsecutive")},
+    "disjointgroups": _named("disjoint"),
     "diagonal+": lambda rules, part: rules.diagonal(falls=False),
     "diagonal-": lambda rules, part: rules.diagonal(falls=True),
     "killercage": _killer_cage,
@@ -399,10 +397,6 @@ def _cells(n: int, lines: Lines) -> str:
     return " ".join(text) if n > 9 and " " not in text else text
 
 
-def _sudoku(n: int, lines: Lines) -> Columns:
-    return {"puzzle": _cells(n, lines)}
-
-
 def _jigsaw(n: int, lines: Lines) -> Columns:
     return {"puzzle": _cells(n, lines[:n]), "regions": _joined(lines[n:], n, n)}
 
@@ -485,7 +479,7 @@ def _laid_out(layout: str) -> Callable[[int, Lines], Columns]:
 
 _LAYOUT_OF = {f"{layout.capitalize()}Sudoku": layout for layout in LAYOUTS}
 _KINDS: dict[str, Callable[[int, Lines], Columns]] = {
-    "Sudoku": _sudoku,
+    "Sudoku": lambda n, lines: {"puzzle": _cells(n, lines)},
     "JigsawSudoku": _jigsaw,
     "KillerSudoku": _killer,
     "EvenOddSudoku": _even_odd,

@@ -91,8 +91,7 @@ class CoverRenderer:
         if isinstance(self.problem, GridProblem):
             return pa.table([self._grid_texts(self.problem, covers)], self.schema)
         bounds, ranks = self._ranked(covers)
-        names = _names_of(self.problem).sorted
-        return pa.table([_lists(bounds, names.take(ranks))], self.schema)
+        return pa.table([_lists(bounds, _names_of(self.problem).sorted.take(ranks))], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""

@@ -123,9 +123,7 @@ def checked_bounds(
         if wrong := check_bounds(least, most):
             name = i if names is None else quoted(names[i])
             raise ProblemError(f"item {name} has the bounds {least} and {most}; {wrong}")
-    if np.all(bounds == 1):
-        return None
-    return bounds
+    return None if np.all(bounds == 1) else bounds
 
 
 def bounds_by_name(

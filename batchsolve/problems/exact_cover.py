@@ -341,9 +341,8 @@ class ExactCover:
         items = self.option(o).tolist()
         if self.colors is None:
             return dict.fromkeys(items, 0)
-        return dict(
-            zip(items, self.colors[self.indptr[o] : self.indptr[o + 1]].tolist(), strict=True)
-        )
+        colors = self.colors[self.indptr[o] : self.indptr[o + 1]].tolist()
+        return dict(zip(items, colors, strict=True))
 
     def item_name(self, i: int) -> str:
         """Return the name of item `i`."""
@@ -574,9 +573,7 @@ class ExactCover:
                 f"option {o} gives the primary item {item} a colour; "
                 f"only secondary items may have one"
             )
-        if not entries.any():
-            return None
-        return entries.astype(np.uint32)
+        return entries.astype(np.uint32) if entries.any() else None
 
 
 def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
@@ -603,8 +600,7 @@ def named_place(name: str) -> tuple[dict[str, int], str]:
     """
     if not (match := _PLACE.fullmatch(name)):
         return {}, ""
-    rest = match["rest"] or ""
-    return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, rest
+    return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, match["rest"] or ""
 
 
 def owners_of(problem: ExactCover) -> Ints:

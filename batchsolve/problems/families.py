@@ -208,9 +208,7 @@ def partitions(n: int) -> ExactCover:
 def _sets(n: int, sizes: Iterable[int]) -> ExactCover:
     """Return the problem whose options are the sets of the given sizes of the points 1 … n."""
     points = list(map(str, range(1, n + 1)))
-    return ExactCover.from_options(
-        [s for size in sizes for s in combinations(points, size)], points
-    )
+    return ExactCover.from_options([s for k in sizes for s in combinations(points, k)], points)
 
 
 def steiner(v: int) -> ExactCover:

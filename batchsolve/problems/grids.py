@@ -250,8 +250,7 @@ class GridProblem(ExactCover):
             add(options_of(cage.cells), (first := new_items(n)) + digits, _IN)
             for digit_set in cage.digit_sets(n):
                 add(n_options, [cages + k])
-                has = digit_set >> digits & 1
-                add(n_options, first + digits, np.where(has, _IN, _OUT))
+                add(n_options, first + digits, np.where(digit_set >> digits & 1, _IN, _OUT))
                 n_options += 1
         options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
         order = np.lexsort((items, options))
@@ -326,8 +325,7 @@ class GridProblem(ExactCover):
     @property
     def given(self) -> OwnRules:
         """The marks and the cages, as the rules of one row."""
-        none = np.empty((1, 0), np.uint8)
-        return OwnRules.of([replace(self.rules, groups=(), pairs=())], none)
+        return OwnRules.of([replace(self.rules, groups=(), pairs=())], np.empty((1, 0), np.uint8))
 
     @property
     def row_rules(self) -> RowRules:
@@ -502,9 +500,7 @@ class GridProblem(ExactCover):
         """Return the grids of covers, whatever rules these follow, shape (n, n_cells)."""
         if isinstance(covers, SolvedGrids):
             return covers.digits
-        stacks = covers.offsets, covers.options
-        grids: Bytes = native.grids_of_stacks(stacks, self.n_cells, self.n_digits)
-        return grids
+        return native.grids_of_stacks((covers.offsets, covers.options), self.n_cells, self.n_digits)
 
     def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1.
@@ -520,9 +516,7 @@ class GridProblem(ExactCover):
         if self.n_digits > MOST_IN_CORE:
             found = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
             return np.array(found, np.int64)
-        rules = self.rules_in_core(np.arange(len(grids)))
-        clashes: Ints = native.first_clashes(*rules, grids)
-        return clashes
+        return native.first_clashes(*self.rules_in_core(np.arange(len(grids))), grids)
 
     def check(self, puzzles: Bytes, solutions: Bytes) -> Bools:
         """Return True for each pair whose second grid solves the first, without any engine.

@@ -139,8 +139,7 @@ class Notation:
     @property
     def names(self) -> list[str]:
         """The texts of the digits 1 .. N."""
-        numbers = range(self.first, self.first + self.n_digits)
-        return list(self.symbols) or list(map(str, numbers))
+        return list(self.symbols) or list(map(str, range(self.first, self.first + self.n_digits)))
 
     @cached_property
     def table(self) -> Bytes:
@@ -405,7 +404,7 @@ def default_box(n_digits: int) -> tuple[int, int] | None:
     return None
 
 
-def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.int32], Bytes]:
+def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.signedinteger], Bytes]:
     """Return the offsets and the bytes of a string array, or of one text; a null is empty.
 
     Examples
@@ -421,5 +420,5 @@ def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.int32], Bytes]:
     first = column.offset
     if offsets is None or data is None:
         return np.zeros(len(column) + 1, np.int32), np.zeros(0, np.uint8)
-    bounds = np.frombuffer(offsets, np.int32)[first : first + len(column) + 1]
-    return bounds, np.frombuffer(data, np.uint8)
+    bounds = np.frombuffer(offsets, "i8" if column.type == "large_string" else "i4")
+    return bounds[first : first + len(column) + 1], np.frombuffer(data, np.uint8)

@@ -231,8 +231,7 @@ class Rules:
         pairs = set()
         for a, b, relation in self.pairs:
             one, other = renamed((a,)), renamed((b,))
-            is_ordered = relation == "less"
-            pairs.add(((*one, *other) if is_ordered else renamed((a, b)), relation))
+            pairs.add(((*one, *other) if relation == "less" else renamed((a, b)), relation))
         return (
             {*map(renamed, self.houses)},
             {*map(renamed, self.groups)},
@@ -415,9 +414,7 @@ def _any(box_rows: int, box_columns: int) -> bool:
     return True
 
 
-_Make = Callable[[int, int], Iterator[Any]]
-_Fits = Callable[[int, int], bool]
-NAMED: dict[str, tuple[str, str, _Make, _Fits]] = {
+NAMED: dict[str, tuple[str, str, Callable[..., Iterator[Any]], Callable[..., bool]]] = {
     "x": ("each diagonal holds every digit once", "houses", diagonals, _any),
     "windoku": ("each window between the boxes is a house", "houses", _windows, _is_square),
     "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _any),
@@ -454,8 +451,7 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
     >>> len(rules.houses), len(rules.groups)
     (10, 18)
     """
-    n = box_rows * box_columns
-    rules = Rules.square(n, ())
+    rules = Rules.square(box_rows * box_columns, ())
     for name in names_in(names):
         if name not in NAMED:
             raise ProblemError(f"unknown rule {quoted(name)}; choose from {', '.join(NAMED)}")
@@ -516,8 +512,7 @@ def _pairs_of(cells: tuple[Cells, ...]) -> frozenset[tuple[int, int]]:
 def are_allowed(n: int, relation: str) -> Bools:
     """Return True for every two digits that a relation allows, shape (n, n)."""
     digits = np.arange(1, n + 1)
-    allowed: Bools = RELATIONS[relation](digits[:, None], digits)
-    return allowed
+    return RELATIONS[relation](digits[:, None], digits)
 
 
 @lru_cache(maxsize=64)
@@ -704,13 +699,12 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, most_cells, wanted)
-    houses = shared.houses if has_sums else ()
     cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
         given.regions,
         given.cages_of,
         given.totals,
         (given.cells_of, given.cage_cells),
-        np.array(houses, np.uint16).reshape(-1),
+        np.array(shared.houses if has_sums else (), np.uint16).reshape(-1),
         ranges.reshape(len(ranges), -1),
         most_cells,
         shared.n_cells,

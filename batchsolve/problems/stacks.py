@@ -115,8 +115,7 @@ class Stacks:
     @classmethod
     def equally_long(cls, options: UInts, roots: Ints) -> Stacks:
         """Return stacks of one length: the rows of `options`, shape (n, length)."""
-        offsets = np.arange(len(options) + 1) * options.shape[1]
-        return cls(offsets, options.reshape(-1), roots)
+        return cls(np.arange(len(options) + 1) * options.shape[1], options.reshape(-1), roots)
 
     @classmethod
     def from_lists(
@@ -133,13 +132,12 @@ class Stacks:
                 raise ProblemError(f"a stack is a list of option numbers, not {quoted(row)}")
             if row.size and not 0 <= row.min() <= row.max() < 2**32:
                 raise ProblemError(f"option numbers must fit in 32 bits: {row.tolist()}")
-        offsets = begins_of([row.size for row in rows])
         options = np.concatenate([_NO_OPTIONS, *rows], dtype=np.uint32, casting="unsafe")
         numbers = np.arange(len(rows)) if roots is None else whole_numbers(roots, "roots")
         if numbers.shape != (len(rows),):
             raise ProblemError(f"{numbers.size} roots for {len(rows)} stacks")
         ranges = NO_BRANCHES if branches is None else _branches_of(branches, len(rows))
-        return cls(offsets, options, numbers, ranges)
+        return cls(begins_of([row.size for row in rows]), options, numbers, ranges)
 
     @staticmethod
     @cache
@@ -254,8 +252,7 @@ class Stacks:
             for root, stack, branch in each
         )
         about = {"version": _VERSION, "problem": problem.fingerprint, **about}
-        header = {"batchsolve": "stacks", **about}
-        return json.dumps(sealed(header, lines)) + "\n" + lines
+        return json.dumps(sealed({"batchsolve": "stacks", **about}, lines)) + "\n" + lines
 
     @classmethod
     def from_jsonl(cls, text: str, problem: ExactCover) -> Stacks:
@@ -284,8 +281,7 @@ class Stacks:
         check_belongs(header["problem"], problem, "these stacks belong")
         records = [json.loads(line) for line in rest.splitlines()]
         branches = [r.get("branch", [0, 0, 0]) for r in records]
-        numbers = [r["root"] for r in records]
-        return cls.from_lists([r["stack"] for r in records], numbers, branches)
+        return cls.from_lists([r["stack"] for r in records], [r["root"] for r in records], branches)
 
     def check(self, problem: ExactCover) -> None:
         """Check that all stacks are partial covers, and that their branches can follow.

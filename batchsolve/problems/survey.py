@@ -89,8 +89,7 @@ def survey(column: pa.Array | str) -> tuple[Ints, Ints, Words, Words, Bytes]:
     has_long : ndarray of uint8
         1 if a token has more bytes than a number.
     """
-    n_bytes, n_tokens, low, high, has_long = native.survey(buffers(column))
-    return n_bytes, n_tokens, low, high, has_long
+    return native.survey(buffers(column))
 
 
 def forms(column: pa.Array) -> Ints:

@@ -167,8 +167,7 @@ class Symmetries:
         ValueError
             If the symmetries are of another problem with fewer options.
         """
-        least: Bools = native.least_covers((covers.offsets, covers.options), self.images)
-        return least.view(np.bool_)
+        return native.least_covers((covers.offsets, covers.options), self.images).view(np.bool_)
 
 
 def _check_order(order: int, n_options: int) -> None:
@@ -276,16 +275,15 @@ def symmetries(problem: ExactCover) -> Symmetries:
 
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     """Extend the images of some items to all; return None if they do not determine the rest."""
-    parts = [
-        [i for i in problem.option(o).tolist() if i in known] for o in range(problem.n_options)
-    ]
+    options = [problem.option(o).tolist() for o in range(problem.n_options)]
+    parts = [[i for i in option if i in known] for option in options]
     of_items = {frozenset(part): o for o, part in enumerate(parts)}
     if len(of_items) < len(parts):
         return None
     image = [of_items.get(frozenset(known[i] for i in part), -1) for part in parts]
     holders: list[list[int]] = [[] for _ in range(problem.n_items)]
-    for o in range(problem.n_options):
-        for i in problem.option(o).tolist():
+    for o, option in enumerate(options):
+        for i in option:
             holders[i].append(o)
     full, rest = dict(known), [i for i in range(problem.n_items) if i not in known]
     items_of: dict[tuple[object, ...], list[int]] = {}

@@ -503,10 +503,9 @@ def fixed_shapes(size: int, solid: bool) -> frozenset[Shape]:
     """
     if size == 1:
         return frozenset([((0, 0, 0),)])
-    smaller = fixed_shapes(size - 1, solid)
     return frozenset(
         moved_to_corner([*shape, cell])
-        for shape in smaller
+        for shape in fixed_shapes(size - 1, solid)
         for cell in _beside(shape, solid)
         if cell not in shape
     )
@@ -577,8 +576,7 @@ def named_set(name: str, kind: str, solid: bool) -> dict[str, Shape]:
     if cubes and not solid:
         raise InputError(f"{name} do not fit a board of one layer; name sets of squares")
     named: dict[str, Shape] = {}
-    first = _first_shapes(size, cubes)
-    for base, drawn in first.items():
+    for base, drawn in _first_shapes(size, cubes).items():
         same = {orientations(s, kind, solid)[0] for s in orientations(drawn, FREE, cubes)}
         whole = orientations(drawn, kind, solid)[0]
         each = sorted(same, key=lambda shape: (shape != whole, shape))
@@ -594,8 +592,7 @@ def _first_shapes(size: int, cubes: bool) -> dict[str, Shape]:
     """Return the free pieces of a size by name, in the orientation of their drawing."""
     if size in _LETTERS and not cubes:
         return {name: piece_shape(drawing) for name, drawing in _LETTERS[size].items()}
-    each = pieces(size, FREE, cubes=cubes)
-    return {f"{size}-{k}": shape for k, shape in enumerate(each, 1)}
+    return {f"{size}-{k}": shape for k, shape in enumerate(pieces(size, FREE, cubes=cubes), 1)}
 
 
 # ---- files ----------------------------------------------------------------------------------

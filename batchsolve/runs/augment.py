@@ -227,8 +227,7 @@ def _augmenting(
     output: Output = IN_MEMORY,
 ) -> Spec:
     """Return the specification of *augment*."""
-    size = output.block_size.divided_by(n + wanted.original)
-    corpus = Corpus(inputs, files, size=size)
+    corpus = Corpus(inputs, files, size=output.block_size.divided_by(n + wanted.original))
     # JSON has no integers as large as seeds
     same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
     table = partial(_image_table, n, wanted)

@@ -119,11 +119,7 @@ def _of_texts(
 
 
 def canonical(
-    text: str,
-    *,
-    box: Box | None = None,
-    alphabet: str | None = None,
-    blank: str | None = None,
+    text: str, *, box: Box | None = None, alphabet: str | None = None, blank: str | None = None
 ) -> str:
     """Return the canonical form of one puzzle, written as the puzzle is, in one line.
 

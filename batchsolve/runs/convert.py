@@ -109,8 +109,7 @@ def _write_opb(problem: ExactCover, stack: list[int]) -> str:
 def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
     """Yield the constraints of the items that a stack leaves."""
     ends = np.cumsum(left.sizes).tolist()
-    begins = [0, *ends]
-    for i, (begin, end) in enumerate(zip(begins, ends, strict=False)):
+    for i, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
         variables = left.owners[begin:end].tolist()
         if left.is_required[i]:
             least, most = (1, 1) if problem.bounds is None else problem.bounds[i].tolist()

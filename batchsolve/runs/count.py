@@ -344,8 +344,7 @@ def write_covers(
     render = CoverRenderer(reading.problem, reading.notation).json_lines
 
     def write(changes: Changes) -> None:
-        for lines, _ in changes.outputs:
-            file.write(lines)
+        file.writelines(lines for lines, _ in changes.outputs)
         file.flush()
 
     task = reading.problem, stack, up_to_symmetry, workers, search, on_progress
@@ -480,8 +479,7 @@ def cheapest(
     problem, begin = problem_and_stack(problem, stack)
     best = Cheapest.of(problem, wanted)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = CheapestSearch(best, chosen, Piece.whole(begin), pool)
-        result = searched(tree, pool, tell)
+        result = searched(CheapestSearch(best, chosen, Piece.whole(begin), pool), pool, tell)
         return CheapestCovers(best.covers, result)
 
 

@@ -370,8 +370,7 @@ def _walks(
     weight = np.ones(len(stacks), object)  # products of any size
     parts = []
     while len(at):
-        task = Task.of(at, allowance=1, keep=1, fineness=UNLIMITED)
-        outcome = engine.search(problem, task)
+        outcome = engine.search(problem, Task.of(at, allowance=1, keep=1, fineness=UNLIMITED))
         parts.append(outcome.solutions)
         children = np.bincount(outcome.parents, minlength=len(at))
         has = children > 0

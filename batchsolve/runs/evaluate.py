@@ -418,8 +418,7 @@ def evaluate(
     known = None if solved or corpus.solution_column == column else corpus.solution_column
     counts = _Counts(wanted.by)
     table = partial(_judged_table, column, strata, edges, bool(rows))
-    reader = replace(corpus.reader, solution_column=known)
-    spec = Spec("evaluate", corpus, reader, table, counts)
+    spec = Spec("evaluate", corpus, replace(corpus.reader, solution_column=known), table, counts)
     spec = spec.searched() if known is None else spec
     with shown(on_progress, ROW_BAR) as tell:
         kept = table_or_file(spec, predictions, target, files, Pool(**workers), tell)
@@ -526,5 +525,4 @@ def _categories(source: Source, name: str) -> list[str]:
     column = source.table[name] if isinstance(source, TableSource) else None
     if column is None or not pa.types.is_dictionary(column.type) or not column.num_chunks:
         return []
-    known: list[str] = column.unify_dictionaries().chunk(0).dictionary.cast(pa.string()).to_pylist()
-    return known
+    return column.unify_dictionaries().chunk(0).dictionary.cast(pa.string()).to_pylist()

@@ -137,7 +137,7 @@ def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[lis
     JournalError
         If the directory holds no run, or solutions are missing or damaged.
     """
-    with Journal.read(os.path.join(directory, JOURNAL)) as journal:
+    with Journal(os.path.join(directory, JOURNAL)) as journal:
         about, parts, state = journal.about, journal.parts(), journal.state() or {}
     kind, settings = about["kind"], about["settings"]
     if problem is not None and settings["problem"] != problem.fingerprint:

@@ -244,9 +244,8 @@ def _tables(
     n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings, on_progress: OnProgress
 ) -> Generator[pa.Table]:
     """Yield an empty table, then the puzzles in small blocks."""
-    spec = _generating(n, wanted, files, FEW_ROWS)
     with shown(on_progress, ROW_BAR) as tell, pool:
-        yield from tables_of(spec, pool, tell=tell)
+        yield from tables_of(_generating(n, wanted, files, FEW_ROWS), pool, tell=tell)
 
 
 def _generating(
@@ -316,9 +315,8 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
     names = [*maker.wanted.columns, *kinds, *texts, *own]
     if name := repeated(names):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
-    found = partial(_made, notation, maker.wanted.columns, texts)
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
-    return RowTable(pa.schema([]), schema, found)
+    return RowTable(pa.schema([]), schema, partial(_made, notation, maker.wanted.columns, texts))
 
 
 def _made(
@@ -422,8 +420,7 @@ def _units(
     orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
     inside = [cell for orbit in orbits for cell in orbit]
     outside = sorted({*range(rules.n_cells)}.difference(inside))
-    begins = begins_of(list(map(len, orbits)))
-    units = begins, np.array(inside, np.uint16)
+    units = begins_of(list(map(len, orbits))), np.array(inside, np.uint16)
     return units, np.array(outside, np.uint16), np.array(_free(rules), np.uint16)
 
 
@@ -681,10 +678,9 @@ class Maker:
         """Return the reason why a row has no puzzle."""
         several, number, spare, empty, known, rated = made.reasons[k].tolist()
         fewest, most = made.fewest[k], made.most[k]
-        bounds = f"{self.wish.fewest} to {self.wish.most}"
         each = (
             (several, "had several solutions with all clues that may stand"),
-            (number, f"had {fewest} to {most} clues, not {bounds}"),
+            (number, f"had {fewest} to {most} clues, not {self.wish.fewest} to {self.wish.most}"),
             (spare, "had a clue too many, or none was found in time"),
             (empty, "found no solved grid in time"),
             (known, "were like a puzzle of `unlike`"),

@@ -84,8 +84,7 @@ class Instances:
         known = ((row, reading) for row, reading in readings if reading is not None)
         for _, some in groupby(known, key=lambda each: id(each[1].problem)):
             rows, those = zip(*some, strict=True)
-            stacks = Stacks.from_lists([reading.stack for reading in those], rows)
-            yield those[0].problem, stacks
+            yield those[0].problem, Stacks.from_lists([reading.stack for reading in those], rows)
 
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """See `batchsolve.tables.reader.Batch`; messages of unfinished rows are missing."""
@@ -426,7 +425,6 @@ def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str
     """Return why the search of a row failed or stopped."""
     if reason := answers.unfinished[row]:
         return reason
-    nodes = int(answers.nodes[row])
-    if settings.node_limit is not None and nodes >= settings.node_limit:
+    if settings.node_limit is not None and int(answers.nodes[row]) >= settings.node_limit:
         return f"stopped after {counted(settings.node_limit, 'node')}"
     return f"stopped after {settings.time_limit} s"

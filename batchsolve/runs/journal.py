@@ -14,7 +14,7 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -70,7 +70,7 @@ class Part(NamedTuple):
     checksum: int
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The journal of one run: its settings, its state, its outstanding stacks and its parts.
 
     Parameters
@@ -81,14 +81,15 @@ class Journal:
         The kind of the run, such as ``count``.
     settings : mapping, optional
         The settings that the result of the run depends on, in JSON types. A journal with other
-        settings raises an error. Without settings, the journal of any run is only read.
+        settings raises an error. Without settings, the last checkpoint of any run is only read.
     name : str
         The name of the problem, if there is one. A resumed run keeps that of its beginning.
 
     Raises
     ------
     JournalError
-        If the journal is damaged, or belongs to another run or version.
+        If the journal is damaged, or belongs to another run or version; if one that is only read
+        is missing, or cannot be read.
 
     Attributes
     ----------
@@ -130,9 +131,6 @@ class Journal:
                 self._db.commit()
             failed.pop_all()
 
-    def __enter__(self) -> Journal:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -149,17 +147,6 @@ class Journal:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
         except sqlite3.Error:  # damaged: opening it raises that error
             return True
-
-    @classmethod
-    def read(cls, path: str) -> Journal:
-        """Open the journal of any run to inspect its last checkpoint.
-
-        Raises
-        ------
-        JournalError
-            As `Journal` does; if the journal is missing, or cannot be read.
-        """
-        return cls(path)
 
     def close(self) -> None:
         """Close the journal."""
@@ -207,8 +194,7 @@ class Journal:
     def stacks(self) -> list[OpenStack]:
         """Return every outstanding stack."""
         with self._errors():
-            columns = "number, options, branch, weight"
-            return self._db.execute(f"SELECT {columns} FROM stacks ORDER BY number").fetchall()
+            return self._db.execute("SELECT * FROM stacks ORDER BY number").fetchall()
 
     def parts(self) -> list[Part]:
         """Return every file of solutions."""

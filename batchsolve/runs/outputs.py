@@ -27,14 +27,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    JournalError,
-    OutputError,
-    disk_errors,
-    quoted,
-    shortened,
-)
+from batchsolve.errors import InputError, JournalError, OutputError, disk_errors, quoted, shortened
 from batchsolve.formats.whole_files import (
     check_directory,
     check_is_no_link,
@@ -80,7 +73,7 @@ ROW_GROUP = 65_536
 _PART = re.compile(r"part-[0-9]{6,}\.parquet")
 
 
-class Behind:
+class Behind(AbstractContextManager["Behind"]):
     """A thread that makes a call while this one goes on.
 
     The two communicate through queues written in C. Within the Python code of a `Future` or a
@@ -121,9 +114,6 @@ class Behind:
             if error is not None:
                 raise error
             self._then()
-
-    def __enter__(self) -> Behind:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._calls.put(None)
@@ -247,7 +237,6 @@ class StandardOutput(Output):
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
-        assert block.data is not None
         with disk_errors("standard output"):
             self._file.write(block.data)
             self._file.flush()  # who gives rows by and by waits for each answer
@@ -301,8 +290,7 @@ class OneFile(Output):
         self._row_groups: _RowGroups | None = None
         header = header_for(self.path, schema)
         with disk_errors(self._named):
-            mode = "wb" if written is None else "r+b"
-            self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
+            self._file: IO[bytes] = open(self.kept, "wb" if written is None else "r+b")  # noqa: SIM115
         self._written = Written()
         try:
             if written is None:
@@ -329,12 +317,10 @@ class OneFile(Output):
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
-        assert block.data is not None
         self._append(block.data, block.written)
         if self._row_groups is not None:
-            end = self.written().n_bytes
             with disk_errors(self._named):
-                self._row_groups.grow_to(end)
+                self._row_groups.grow_to(self.written().n_bytes)
         return []
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:

@@ -300,8 +300,7 @@ def _groups_of(
     by, bins, seen = tuple(wanted.by), wanted.bins, Seen()
     edges, blocks = [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
-    write = partial(_with_strata, seen.secret, by, bins)
-    for _, rows in outputs_of(spec, write, pool, *how):
+    for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, by, bins), pool, *how):
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
         for those in seen.first_rows(rows).values():
             is_later = those != UNSEEN

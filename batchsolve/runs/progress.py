@@ -203,8 +203,7 @@ def rows_on(bar: Any) -> Callable[[Progress], None]:
         if not bar.n:  # the rate leaves out the rows of the interrupted run
             bar.initial = bar.n = totals.rows - progress.new_rows
         bar.total = progress.expected_rows
-        sums = {name: getattr(totals, name) for name in totals.in_bar}
-        bar.set_postfix(sums, refresh=False)
+        bar.set_postfix({name: getattr(totals, name) for name in totals.in_bar}, refresh=False)
         bar.update(progress.new_rows)
 
     return update

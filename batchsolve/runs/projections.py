@@ -189,9 +189,8 @@ def _candidates(
     """
     small, options = _at_items(problem, items, given)
     others = np.setdiff1d(given, options).astype(np.uint32)
-    inside = np.flatnonzero(np.isin(options, given))
     engine: Engine = engine_for(AUTO, small)
-    left = Stacks.from_lists([inside.tolist()])
+    left = Stacks.from_lists([np.flatnonzero(np.isin(options, given)).tolist()])
     while len(left):
         check_interrupt()
         look_at_clock()
@@ -226,13 +225,12 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     The other items need no options. Those that may be in one only are secondary. An option without
     a primary item gets a new one, which is in one option at most.
     """
-    taken = given[given < problem.n_options]
     bounds = np.ones((problem.n_primary, 2), np.int64) if problem.bounds is None else problem.bounds
     firsts = np.minimum.reduceat(problem.indices, problem.indptr[:-1])
     fitting = np.flatnonzero(firsts < problem.n_primary)
     if problem.bounds is None:
         fitting = residual_of(problem, given.tolist()).options
-    fitting = np.union1d(fitting, taken)
+    fitting = np.union1d(fitting, given[given < problem.n_options])
     has_some = np.add.reduceat(np.isin(problem.indices, items), problem.indptr[:-1]) > 0
     options = fitting[has_some[fitting]].astype(np.uint32)
     wide = np.setdiff1d(np.flatnonzero(bounds[:, 1] > 1), items)

@@ -214,8 +214,7 @@ def rate_file(
     (10000, 10000)
     """
     workers, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
-    spec = partial(_rating, wanted, files)
-    return run_files(spec, inputs, output, files, workers, on_progress)
+    return run_files(partial(_rating, wanted, files), inputs, output, files, workers, on_progress)
 
 
 def _rating(
@@ -270,8 +269,7 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     techniques = dict.fromkeys(NAMES, 0)
     for level in found.levels.tolist():  # several levels can have one name
         techniques[NAMES[level]] += 1
-    sums = values.sums._replace(techniques=techniques)
-    return batch.table, sums, columns | values.columns()
+    return batch.table, values.sums._replace(techniques=techniques), columns | values.columns()
 
 
 def _may_be_rated(reader: Reader) -> bool:

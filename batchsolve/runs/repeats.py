@@ -92,8 +92,7 @@ def grid_keys(secret: bytes, kind: object, grids: Bytes) -> Words:
     cells = np.zeros((len(grids), 4 * (shape[1] - 1)), np.uint8)
     cells[:, : grids.shape[1]] = grids
     sums = cells.view(np.uint32).astype(np.uint64) @ factors[1:] + factors[0]
-    upper = np.ascontiguousarray(sums.view(np.uint32)[:, 1::2])
-    return upper.view(np.uint64)
+    return np.ascontiguousarray(sums.view(np.uint32)[:, 1::2]).view(np.uint64)
 
 
 def _empty_table(slots: int) -> tuple[Words, Ints]:
@@ -178,8 +177,7 @@ class Seen:
 
     def is_known(self, first: Ints) -> Bools:
         """Return True for each row whose first row is a known one."""
-        known: Bools = (first != UNSEEN) & (first < self.n_known)
-        return known
+        return (first != UNSEEN) & (first < self.n_known)
 
 
 def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = None) -> RowKeys:
@@ -253,12 +251,11 @@ def _row_keys(
     for grids, solution in zip(batch.grids, solutions, strict=True):
         rules, problem, rows = grids.shape.rules, grids.shape.problem, grids.rows
         for name in names:
-            is_form = name.endswith(FORM)
             cells, has = grids.puzzles, is_valid[rows]
             is_puzzle = name.startswith("puzzle")
             if not is_puzzle:
                 cells, has = solution, has & (solution > 0).all(axis=1)
-            if is_form:  # of solutions, also of rows with own rules
+            if name.endswith(FORM):  # of solutions, also of rows with own rules
                 may_have = grids.are_plain if is_puzzle else problem.first_clashes(solution) < 0
                 cells, found = _with_forms(grids.shape, cells, np.flatnonzero(has & may_have))
                 without = np.setdiff1d(np.flatnonzero(has), found)
@@ -456,8 +453,7 @@ def dedupe(
     search = _Repeats(wanted, files)
     with shown(on_progress, ROW_BAR) as tell:
         unnamed = replace(files, filename=False)
-        others_read = [Corpus(theirs, unnamed) for theirs in known]
-        spec = search.over(Corpus(sources, files), others_read)
+        spec = search.over(Corpus(sources, files), [Corpus(theirs, unnamed) for theirs in known])
         made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
     LOG.info("%s", search.totals)
     if made is None:
@@ -552,9 +548,8 @@ class _Repeats:
         """Decide which rows of a block are kept, and count them."""
         first, *solutions = self._look_up(block, found)
         is_new, is_known = first == UNSEEN, self.seen.is_known(first)
-        alike = [is_new & self.seen.is_known(those) for those in solutions]
         each = {"kept": [is_new], "known": [is_known], "repeated": [~is_new & ~is_known]}
-        each |= {"same_solution": alike}
+        each |= {"same_solution": [is_new & self.seen.is_known(those) for those in solutions]}
         counts = {name: int(np.count_nonzero(those)) for name, those in each.items()}
         self.totals.add(RowSums(counts | found.sums.counts))
         self.kept.append(is_new)

@@ -11,7 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -46,7 +46,7 @@ SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the jou
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
 
-class Run:
+class Run(AbstractContextManager["Run"]):
     """A search that can be interrupted at any moment and resumed.
 
     Parameters
@@ -148,17 +148,13 @@ class Run:
         self._make_directory(path, resume)
         with ExitStack() as held:
             held.enter_context(only_writer(path))
-            journal = Journal(path, kind, settings, name or reading.name)
-            self._journal = held.enter_context(journal)
+            self._journal = held.enter_context(Journal(path, kind, settings, name or reading.name))
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
             self._held = held.pop_all()
 
     def __repr__(self) -> str:
         return f"Run({self._directory!r}, {self._problem!r})"
-
-    def __enter__(self) -> Run:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._held.close()
@@ -185,7 +181,6 @@ class Run:
             The sums of this and all earlier searches of the run.
         """
         workers, search = settings_of(Run.search, settings, SearchSettings)
-        chosen = replace(search, engine=self._engine)
         self._journal.parts()  # raises an error if the run is closed
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")
@@ -194,7 +189,7 @@ class Run:
             if n_nodes := self._totals.nodes:
                 LOG.info("%s goes on after %s", self._directory, counted(n_nodes, "node"))
             with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-                self._tree = self._tree_of(pool, chosen, begin)
+                self._tree = self._tree_of(pool, replace(search, engine=self._engine), begin)
                 return searched(self._tree, pool, tell)
         except BaseException as error:
             if os.path.exists(self._journal.path):
@@ -261,10 +256,9 @@ class Run:
             self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
         order = sorted(range(len(rows)), key=lambda k: place_of(paths[k]))
         stacks = stacks.take(order).with_roots(np.arange(len(rows)))
-        ids = np.array([rows[k][0] for k in order], np.int64)
         weights = np.array([rows[k][3] for k in order], np.float64)
         totals = Totals(**{name: state[name] for name in asdict(Totals())})
-        return Piece(stacks, weights, ids), totals
+        return Piece(stacks, weights, np.array([rows[k][0] for k in order], np.int64)), totals
 
     def _remove_unrecorded_parts(self) -> None:
         parts = self._journal.parts()
@@ -335,7 +329,7 @@ def describe_run(directory: str) -> dict[str, Any]:
     Of a run that is going on, these are the facts of its last checkpoint.
     """
     home = folder_of("the directory of a run", directory)
-    with Journal.read(os.path.join(home, JOURNAL)) as journal:
+    with Journal(os.path.join(home, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
         state: dict[str, Any] = journal.state() or asdict(Totals())
     share, between = (state.get(name) for name in SHARES)

@@ -263,8 +263,7 @@ def solve_batch(
             begin = at.stop
     if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
         solutions = solutions.reshape(grids.shape)
-    names = STATUS_NAMES.take(status)
-    return BatchResult(solutions, names, n_solutions, nodes, messages, notation)
+    return BatchResult(solutions, STATUS_NAMES.take(status), n_solutions, nodes, messages, notation)
 
 
 _Found = tuple[Bytes, Bytes, Ints, Ints, dict[int, str | None]]
@@ -278,8 +277,7 @@ def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> 
         found, solutions = solutions, np.zeros((len(answers), problem.n_cells), np.uint8)
         solutions[solved] = found
     status, messages = batch.statuses(answers, limit)
-    counts = np.minimum(answers.counts, limit)
-    return solutions, status, counts, answers.nodes, messages
+    return solutions, status, np.minimum(answers.counts, limit), answers.nodes, messages
 
 
 def solve(
@@ -350,14 +348,10 @@ def solve(
 # ---- grids as blocks ------------------------------------------------------------------------
 
 
-GridRows = tuple[GridProblem, Notation, Iterable[Any], Read, int]
-"""Grids in memory: problem, notation, blocks, the function that reads them, and number of rows."""
-
-
 def rows_of(
     grids: Any, problem: GridProblem | Sequence[GridProblem] | None, written: FileSettings
-) -> GridRows:
-    """Return the rows of the arguments of `solve_batch`."""
+) -> tuple[GridProblem, Notation, Iterable[Any], Read, int]:
+    """Return the problem, notation, blocks, their reader, and number of grids of `solve_batch`."""
     is_column = any(
         hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
     )
@@ -373,8 +367,7 @@ def rows_of(
                 f"texts have one problem, such as Sudoku(3, 3), not {quoted(problem)}; give an "
                 f"array of digits, or rules in columns to solve_table"
             )
-        table = TableSource(pa.table({"puzzle": texts}))
-        corpus = Corpus([table], written, problem=problem)
+        corpus = Corpus([TableSource(pa.table({"puzzle": texts}))], written, problem=problem)
         read = partial(_of_one_size, corpus.reader)
         return corpus.problem, corpus.notation, corpus.blocks(), read, len(texts)
     for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):
@@ -394,8 +387,7 @@ def rows_of(
         (_parts_of(kinds, kind_of[begin : begin + size], begin), digits[begin : begin + size])
         for begin in range(0, len(digits), size)
     )
-    notation = usual_notation(main.n_digits)
-    return main, notation, blocks, batch_of, len(digits)
+    return main, usual_notation(main.n_digits), blocks, batch_of, len(digits)
 
 
 def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
@@ -406,7 +398,7 @@ def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
     if isinstance(given, GridProblem):
         return [given], np.zeros(n, np.int64)
     if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        raise _no_problem(given)
+        raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
     if len(given) != n or not n:
         raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
     kinds: list[GridProblem] = []
@@ -429,10 +421,6 @@ def _parts_of(kinds: list[GridProblem], kind_of: Ints, first: int) -> list[Part]
     those = np.flatnonzero(np.bincount(kind_of)).tolist()
     each = ((kind, np.flatnonzero(kind_of == kind)) for kind in those)
     return [(kinds[kind].at(first + rows), rows) for kind, rows in each]
-
-
-def _no_problem(given: object) -> InputError:
-    return InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
 
 
 def _of_one_size(reader: Reader, block: Block) -> Batch:

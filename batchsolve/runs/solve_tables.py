@@ -94,8 +94,7 @@ def solve_table(
     (['1243342143122134', None], ['unique', 'invalid'])
     """
     workers, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
-    corpus = Corpus([TableSource(arrow_table(table))], files)
-    spec = solving(corpus, search, files)
+    spec = solving(Corpus([TableSource(arrow_table(table))], files), search, files)
     return with_columns_of(table_of(spec, workers, on_progress), table)
 
 
@@ -154,8 +153,7 @@ def solve_stream(
     """
     workers, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
     check_progress(on_progress)
-    pool = Pool(**workers)
-    return _solved_one_by_one(_each_table(tables), search, files, pool, on_progress)
+    return _solved_one_by_one(_each_table(tables), search, files, Pool(**workers), on_progress)
 
 
 def _each_table(tables: Any) -> Iterator[Any]:
@@ -377,8 +375,7 @@ def count_file(
     <BLANKLINE>
     """
     workers, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
-    spec = partial(_counting, search, files)
-    return run_files(spec, inputs, output, files, workers, on_progress)
+    return run_files(partial(_counting, search, files), inputs, output, files, workers, on_progress)
 
 
 def _counting(

@@ -101,7 +101,7 @@ class Spec:
     kind: str
     source: Any
     reader: Any
-    table: Callable[[Any], RowTable] | None = None
+    table: Any = None
     totals: Any = field(default_factory=Summary)
     same: Mapping[str, Any] = field(default_factory=dict)
     choice: Choice | None = None
@@ -251,7 +251,6 @@ def tables_of(
     spec: Spec, pool: Pool, most_rows: int | None = None, tell: Tell = silent
 ) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
-    assert spec.table is not None
     table = spec.table(spec.reader)
     yield pa.Table.from_batches([], table.schema)
     tell(Progress(0, spec.totals))
@@ -479,10 +478,8 @@ class FileRun:
         with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             if is_parquet and isinstance(self.spec.source, Corpus):
-                numbers = numbers_of(self.spec.source, self.pool)
-                reader = replace(self.spec.reader, numbers=numbers)
+                reader = replace(self.spec.reader, numbers=numbers_of(self.spec.source, self.pool))
                 self.spec = replace(self.spec, reader=reader)
-            assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)
             if is_parquet:
                 check_parquet(table.schema)
@@ -590,7 +587,7 @@ class FileRun:
         kept, path = self.output.kept, self.output.journal
         begun = Journal.is_begun(path)
         if begun and not self.settings.resume:
-            with self.output.held(), Journal.read(path) as journal:  # the run may be going on
+            with self.output.held(), Journal(path) as journal:  # the run may be going on
                 kind = journal.about["kind"]
             raise OutputError(
                 f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
@@ -641,8 +638,7 @@ class FileRun:
         behind.settle()
         if not behind.is_busy and time.monotonic() - self.last_recorded >= JOURNAL_SECONDS:
             self.last_recorded = time.monotonic()
-            note = partial(self.note, self.state(), len(self.unrecorded))
-            behind.do(self.output.sync, note)
+            behind.do(self.output.sync, partial(self.note, self.state(), len(self.unrecorded)))
 
     def note(self, state: dict[str, Any], n_parts: int) -> None:
         """Record a state in the journal, with the first `n_parts` of the unrecorded parts."""

@@ -89,7 +89,7 @@ def draw_all(
     for name, title, figure in pictures:
         if figure is not None:
             for form in ("png", "svg", "pdf"):
-                charts.save(figure, home / f"{name}.{form}")
+                write_whole(home / f"{name}.{form}", charts.content(figure, form))
             drawn.append((name, title))
     return drawn
 
@@ -127,8 +127,7 @@ def _against_workers(
         points = {row["workers"]: row[what] for row in rows}
         ends = [f"{what}_low", f"{what}_high"]
         ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
-        joined = one.workers if per_worker else ()
-        charts.draw_measured(axes, points, ranges, look, text, joined)
+        charts.draw_measured(axes, points, ranges, look, text, one.workers if per_worker else ())
         for fit in found[k]:
             numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
             axes.plot(line, numbers, DASHES[fit.law], label=law, **{**look, "marker": ""})
@@ -177,8 +176,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
 def forecast_figure(found: Forecast) -> Figure:
     """Draw simulated efficiency against workers, beside measurements."""
     name, _, settings = found.name.partition(", ")
-    title = f"Forecast: {short_name(name)}"
-    figure, (axes,) = charts.new_figure(title, settings)
+    figure, (axes,) = charts.new_figure(f"Forecast: {short_name(name)}", settings)
     curve = ((point["workers"], point["efficiency"]) for point in found.of("curve"))
     workers, simulated = zip(*curve, strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")

@@ -250,8 +250,7 @@ class Subtrees:
 
     def begin(self, piece: Range, budget: int, promised: int) -> tuple[Range, Result]:
         """Search a piece, and return the result, which is known at once."""
-        fineness = fineness_of(piece.stacks[:, 1])
-        visited, left = self.search(piece.stacks, float(budget), fineness)
+        visited, left = self.search(piece.stacks, float(budget), fineness_of(piece.stacks[:, 1]))
         return piece, Result(None, int(visited), visited / self._rate, left=[Range(left)])
 
     def accept(self, piece: Range, result: Result) -> list[Any]:
@@ -472,8 +471,7 @@ def _sizes(problem: ExactCover, stacks: Stacks, engine: Engine, rng: np.random.G
     sizes = counted.nodes.astype(np.float64)
     large = np.unique(counted.frontier.roots)
     if large.size:
-        walks = stacks.take(np.repeat(large, PROBES))
-        nodes = probe(engine, problem, walks, rng)[0]
+        nodes = probe(engine, problem, stacks.take(np.repeat(large, PROBES)), rng)[0]
         sizes[large] = np.maximum(nodes.reshape(-1, PROBES).mean(axis=1), COUNTED)
     return sizes
 
@@ -552,10 +550,7 @@ class Forecast:
 
 
 def forecast(
-    workload: Workload,
-    experiment: Experiment,
-    workers: Sequence[int],
-    latency: float = 0.0,
+    workload: Workload, experiment: Experiment, workers: Sequence[int], latency: float = 0.0
 ) -> tuple[list[Forecast], list[str]]:
     """Simulate the search of a workload with the measured numbers of workers, and with more.
 
@@ -633,8 +628,7 @@ def _forecast(
     points = []
     for run in runs:
         again = simulated(run.jobs, costs, split_depth=run.split_depth, budget=budget)
-        whole = run.wall * nodes / run.nodes
-        points.append(point_of("check", f"depth {run.depth}", again, whole))
+        points.append(point_of("check", f"depth {run.depth}", again, run.wall * nodes / run.nodes))
     away = replace(costs, overhead=costs.overhead + latency)
     powers = {2**k for k in range(CURVE_POINTS) if 2**k <= max(workers, default=1)}
     points += [point_of("curve", AS_IT_IS, simulated(p, away)) for p in sorted({*powers, *workers})]

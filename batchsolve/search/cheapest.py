@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from batchsolve.core.arrays import Ints
 from batchsolve.engines import Task, engine_for
 from batchsolve.engines.native import Pricing, pricing_of
 from batchsolve.errors import InputError
@@ -107,7 +107,7 @@ class Cheapest:
             insort(self.covers, cover)
         del self.covers[self.wanted :]
 
-    def ceilings(self, stacks: Stacks) -> npt.NDArray[np.int64]:
+    def ceilings(self, stacks: Stacks) -> Ints:
         """Return the upper bound of each stack: the highest cost that is still wanted below it."""
         if len(self.covers) < self.wanted:
             return np.full(len(stacks), UNLIMITED, np.int64)
@@ -158,10 +158,9 @@ class CheapestSearch(TreeSearch):
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
-        covers: list[Any] = result.output or []
         left = super().accept(piece, replace(result, output=None))
         self._consistent = False
-        self._cheapest.add(covers)
+        self._cheapest.add(result.output or [])
         self.totals.count = len(self._cheapest.covers)
         self._consistent = True
         return left

@@ -86,8 +86,7 @@ def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) ->
         again.run(steps)
         if again.is_out_of_memory:
             raise out_of_memory(megabytes, again.n_nodes)
-    drawn: Nodes = again.take(root)
-    return drawn
+    return again.take(root)
 
 
 def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:
@@ -96,8 +95,7 @@ def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, I
     Also return the old number of each of its options.
     """
     entries = entries_in_order(problem, items)
-    first = np.minimum.reduceat(entries, problem.indptr[:-1])
-    options = np.argsort(first, kind="stable")
+    options = np.argsort(np.minimum.reduceat(entries, problem.indptr[:-1]), kind="stable")
     n_items, n_primary = problem.n_items, problem.n_primary
     again = ExactCover(problem.indptr, entries, n_items, n_primary, colors=problem.colors)
     return in_order(again, options), options
@@ -296,8 +294,6 @@ def order_of_options(problem: ExactCover) -> Ints:
     """Return the options by their first item in a narrow order, then by their last."""
     entries = entries_in_order(problem, narrow_order(problem))
     begins = problem.indptr[:-1]
-    if not begins.size:
-        return np.arange(0)
     first, last = np.minimum.reduceat(entries, begins), np.maximum.reduceat(entries, begins)
     return np.lexsort([last, first])
 
@@ -376,9 +372,8 @@ def _layers(
         can_take &= may_take and o + problem.n_options not in decided
         can_leave = np.full(len(states), o not in decided)
         both = np.concatenate([states, taken])
-        open_ = _settle(both, frontier, list(coloring), undecided, bounds) & np.append(
-            can_leave, can_take
-        )
+        open_ = _settle(both, frontier, list(coloring), undecided, bounds)
+        open_ &= np.append(can_leave, can_take)
         kept = [f for f, i in enumerate(frontier) if undecided[i]]
         frontier = [frontier[f] for f in kept]
         n = len(states)

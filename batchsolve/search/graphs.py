@@ -108,8 +108,7 @@ class SolutionGraph:
                 "nodes have an option of the problem, and two children among them that come before"
             )
         self.problem = problem
-        nodes = native.pruned((option, low, high), root)
-        self.option, self.low, self.high, self.root = nodes
+        self.option, self.low, self.high, self.root = native.pruned((option, low, high), root)
         self.order, self.stack = order, tuple(stack)
 
     def __repr__(self) -> str:
@@ -490,8 +489,7 @@ class SolutionGraph:
 
     @cached_property
     def _counts(self) -> Words:
-        counts: Words = native.count_covers(self._core)
-        return counts
+        return native.count_covers(self._core)
 
 
 def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
@@ -501,9 +499,8 @@ def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
 
     if head in (_EMPTY.encode(), _UNIT.encode()):
         return tuple(np.zeros((3, 2), np.uint32))
-    numbers = head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")
     table = csv.read_csv(
-        io.BytesIO(numbers),
+        io.BytesIO(head.replace(_EMPTY.encode(), b"0").replace(_UNIT.encode(), b"1")),
         csv.ReadOptions(column_names=list(_COLUMNS)),
         csv.ParseOptions(delimiter=" ", quote_char=False),
         csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32())),

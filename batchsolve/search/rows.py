@@ -29,7 +29,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Bools, Bytes, Ints
+from batchsolve.core.arrays import Bools, Bytes, Floats, Ints
 from batchsolve.engines import Choice, Engine, Outcome, Task, counter_for, get_engine
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
@@ -67,7 +67,7 @@ STATUS_NAMES = np.array([status.name.lower() for status in Status])
 _OF_FEW = np.array([Status.UNSOLVABLE, Status.UNIQUE, Status.MULTIPLE], np.uint8)
 
 
-def rows_of_each(status: npt.NDArray[np.uint8]) -> dict[str, int]:
+def rows_of_each(status: Bytes) -> dict[str, int]:
     """Return the number of rows of each `Status`, by its name."""
     numbers = np.bincount(status, minlength=len(Status)).tolist()
     return dict(zip(STATUS_NAMES.tolist(), numbers, strict=True))
@@ -96,9 +96,9 @@ class Answers:
         Rows whose count began again with another engine, and the name of that engine.
     """
 
-    counts: npt.NDArray[np.int64] | npt.NDArray[np.object_]
-    nodes: npt.NDArray[np.int64]
-    seconds: npt.NDArray[np.float64]
+    counts: Ints | npt.NDArray[np.object_]
+    nodes: Ints
+    seconds: Floats
     clash: npt.NDArray[np.int32]
     found: list[Stacks] = field(default_factory=list)
     unfinished: dict[int, str | None] = field(default_factory=dict)
@@ -138,11 +138,10 @@ class Answers:
         order = np.argsort(rows)
         return grids[order], rows[order]
 
-    def status(self, limit: int) -> npt.NDArray[np.uint8]:
+    def status(self, limit: int) -> Bytes:
         """Return the `Status` of every row of a search for `limit` solutions."""
-        enough = Status.SOLVED if limit == 1 else Status.MULTIPLE
         status = _OF_FEW[np.minimum(self.counts, 2).astype(np.int64)]
-        status[self.counts >= limit] = enough
+        status[self.counts >= limit] = Status.SOLVED if limit == 1 else Status.MULTIPLE
         status[self.clash >= 0] = Status.INVALID
         for row in self.unfinished:
             if self.counts[row] < limit:
@@ -237,10 +236,8 @@ class OpenRows:
             self._covers.append(covers)
         if not len(outcome.frontier) and not self._is_counted:
             return []
-        weights = piece.weights[outcome.parents] * outcome.weights
-        left = replace(
-            piece, stacks=outcome.frontier, weights=weights, ids=piece.ids[outcome.parents]
-        )
+        ids, weights = piece.ids[outcome.parents], piece.weights[outcome.parents] * outcome.weights
+        left = replace(piece, stacks=outcome.frontier, weights=weights, ids=ids)
         moved: list[Piece] = []
         if self._fallback is not None and len(left):
             left, moved = self._hand_over(left)
@@ -438,7 +435,6 @@ class Batch(Protocol):
 
     def groups(self) -> Iterable[Group]:
         """Return the stacks of the rows that can be searched, problem by problem."""
-        ...
 
 
 Read = Callable[[Any], Batch]
@@ -446,10 +442,6 @@ Read = Callable[[Any], Batch]
 
 Write = Callable[[Any, Any], Any]
 """The part of a task that turns a batch and its answers into the finished output of a block."""
-
-
-StackTask = tuple[ExactCover, Task, Engine | None]
-"""The task of searching stacks of open rows: their problem, and the engine that took them over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -462,14 +454,13 @@ class RowWork:
     write: Write
     keep: int = 1
 
-    def __call__(self, task: BlockTask | StackTask) -> Result:
-        """Read and search a block, write it, or search stacks of it."""
+    def __call__(self, task: BlockTask | tuple[ExactCover, Task, Engine | None]) -> Result:
+        """Read and search a block, write it, or search stacks of it, with the engine for them."""
         if isinstance(task, tuple):
             problem, stack_task, engine = task
             begin = time.perf_counter()
             outcome = (engine or self.choice.of(problem)).search(problem, stack_task)
-            seconds = time.perf_counter() - begin
-            return Result(None, int(outcome.nodes.sum()), seconds, outcome)
+            return Result(None, int(outcome.nodes.sum()), time.perf_counter() - begin, outcome)
         try:
             batch = self.read(task.block)
         except InputError as error:
@@ -608,8 +599,7 @@ class RowGoal(BlockGoal):
         """Return the pieces left of a block; if there are none, the task that writes it."""
         if left or not self._open[number].is_settled:
             return left
-        answers = self._open.pop(number).answers()
-        return [BlockTask(number, self._blocks[number], answers=answers)]
+        return [BlockTask(number, self._blocks[number], answers=self._open.pop(number).answers())]
 
 
 def search_rows(
@@ -656,8 +646,7 @@ def search_rows(
     # Each process has its own table of subtrees, and drops that of a row once it counts others. The
     # rest of a task would begin with an empty table in the next process, and perhaps never end.
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
-    sizing = Sizing.of_pool(pool)
-    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
+    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, Sizing.of_pool(pool))
     is_short = not choice.capabilities.whole_stacks
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
 

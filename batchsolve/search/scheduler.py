@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Floats
-from batchsolve.engines import FINENESS
+from batchsolve.core.arrays import Floats, Ints
+from batchsolve.engines import FINENESS, Engine, Outcome
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -40,7 +40,6 @@ from batchsolve.workers import Done, Lost, Pool, Work, attempt, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS
 
 if TYPE_CHECKING:
-    from batchsolve.engines import Engine, Outcome
     from batchsolve.search.rows import OpenRows
 
 TASK_SECONDS = 0.2  # of a task while many pieces wait; less when few do
@@ -84,8 +83,8 @@ class Piece:
     """
 
     stacks: Stacks
-    weights: npt.NDArray[np.float64]
-    ids: npt.NDArray[np.int64]
+    weights: Floats
+    ids: Ints
     keeps_roots: bool = False
     problem: ExactCover | None = None
     engine: Engine | None = None
@@ -113,7 +112,7 @@ class Piece:
         return len(self.stacks)
 
     @property
-    def fineness(self) -> npt.NDArray[np.int64]:
+    def fineness(self) -> Ints:
         """How finely to cut the remains of each stack: the less it weighs, the less finely."""
         return fineness_of(self.weights).astype(np.int64)
 
@@ -152,10 +151,10 @@ class Changes:
     """
 
     outputs: list[tuple[Any, int]] = field(default_factory=list)
-    _done: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    _done: list[Ints] = field(default_factory=list)
     _new: list[Piece] = field(default_factory=list)
 
-    def add(self, done: npt.NDArray[np.int64], new: Piece) -> None:
+    def add(self, done: Ints, new: Piece) -> None:
         """Add the changes of one result: the numbers of the stacks done, and new stacks."""
         self._done.append(done)
         self._new.append(new)
@@ -167,9 +166,8 @@ class Changes:
         """
         done = np.concatenate([np.empty(0, np.int64), *self._done])
         new = Piece.join(self._new)
-        passed = np.isin(done, new.ids)
         left = np.flatnonzero(np.isin(new.ids, done, invert=True))
-        return done[~passed].tolist(), new.take(left)
+        return done[~np.isin(done, new.ids)].tolist(), new.take(left)
 
 
 @dataclass(frozen=True)
@@ -269,9 +267,7 @@ def fineness_of(weights: Floats) -> Floats:
     return np.ceil(FINENESS * weights / max(float(weights.sum()), _LEAST_WEIGHT))
 
 
-def piece_bounds(
-    weights: npt.NDArray[np.float64], n_pieces: int, most_stacks: int
-) -> npt.NDArray[np.int64]:
+def piece_bounds(weights: Floats, n_pieces: int, most_stacks: int) -> Ints:
     """Return where to cut stacks into at most `n_pieces` of about equal weight.
 
     A frontier holds few stacks near the root, with most of its weight, and many deep stacks with
@@ -344,7 +340,6 @@ class Goal(Protocol):
     @property
     def enough(self) -> bool:
         """True if nothing more is wanted for now."""
-        ...
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any] | None:
         """Return the part of a piece that is still wanted, and the task that searches it.
@@ -359,15 +354,12 @@ class Goal(Protocol):
         promised : int
             Nodes that the tasks now out may visit.
         """
-        ...
 
     def accept(self, piece: Any, result: Result) -> list[Any] | None:
         """Take the result of a piece; return the pieces left of it, or None to reject it."""
-        ...
 
     def lose(self, piece: Any, reason: str) -> list[Any]:
         """Record that a piece cannot be searched; return the pieces to search instead."""
-        ...
 
 
 class Scheduler:
@@ -670,8 +662,7 @@ class BlockGoal(Goal):
             found, block = self._found.pop(number), self._blocks[number]
             self._n_decided += 1
             if found.error is None:
-                answers = self._decide(block, found.output)
-                decided.append(BlockTask(number, block, answers=answers))
+                decided.append(BlockTask(number, block, answers=self._decide(block, found.output)))
             else:
                 self._results[number] = found
         return decided

@@ -64,8 +64,6 @@ LEAST_GAIN = 6  # nodes of the tree for each of the counter
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
 HINT = "many subproblems are equal; --engine {} would count them once"
 
-Render = Callable[[Stacks], Any]
-
 
 @dataclass(frozen=True, eq=False)
 class TreeWork:
@@ -83,7 +81,7 @@ class TreeWork:
 
     engine: Engine
     problem: ExactCover
-    render: Render | None = None
+    render: Callable[[Stacks], Any] | None = None
     symmetries: Symmetries | None = None
 
     def __call__(self, task: Task) -> Result:
@@ -226,7 +224,7 @@ class TreeSearch:
         totals: Totals | None = None,
         keep: Callable[[Changes], None] = lambda changes: None,
         collect: bool = False,
-        render: Render | None = None,
+        render: Callable[[Stacks], Any] | None = None,
         symmetries: Symmetries | None = None,
     ) -> None:
         may_go_over = engine is None and settings.engine == AUTO
@@ -374,8 +372,7 @@ class TreeSearch:
 
     def _begin_again(self) -> Iterator[Done]:
         """Begin the search anew with the counter, and drop all results since it began."""
-        shared = self._pool.workers.share_memory
-        engine = get_engine(self._successor).for_run(shared=shared)
+        engine = get_engine(self._successor).for_run(shared=self._pool.workers.share_memory)
         self._successor = ""
         self._work = replace(self._work, engine=engine)
         start = self._start
@@ -469,8 +466,7 @@ class TreeSearch:
         n_new = int(np.count_nonzero(is_new))
         ids[is_new] = self._next_id + np.arange(n_new)
         self._next_id += n_new
-        weights = piece.weights[outcome.parents] * outcome.weights
-        return Piece(outcome.frontier, weights, ids)
+        return Piece(outcome.frontier, piece.weights[outcome.parents] * outcome.weights, ids)
 
     def _flush(self) -> None:
         """Keep the changes; after a failure they are not kept later."""
@@ -581,8 +577,7 @@ class FinishedShare:
 
     def between(self, nodes: int) -> tuple[float, float]:
         """Return the lowest and the highest share that the estimates so far leave possible."""
-        share = self.by_levels(nodes)
-        if share == 1.0:
+        if self.by_levels(nodes) == 1.0:
             return 1.0, 1.0
         wholes = [max(1.0, nodes, whole) for _, *both in self._said for whole in both]
         return nodes / max(wholes, default=1.0), nodes / min(wholes, default=1.0)

@@ -192,11 +192,7 @@ class GenerateFileFields(GenerateTableFields, total=False):
     resume: bool
 
 
-_WHOLE: dict[type, str] = {
-    SearchSettings: "search",
-    FileSettings: "files",
-    PuzzleSettings: "wanted",
-}
+_WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "wanted"}
 """The keywords of settings that are given whole."""
 
 _One = TypeVar("_One")
@@ -251,7 +247,7 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
     found = [{name: each[name] for name in WorkerFields.__annotations__ if name in each}]
     for kind, declared in of_kind.items():
         own = {name: each[name] for name in declared if name in each}
-        whole = each.get(_WHOLE[kind]) if kind in _WHOLE else None
+        whole = each.get(_WHOLE.get(kind, ""))
         if whole is not None and own:
             raise InputError(
                 f"settings are given whole, and beside them {listed(own)}; change the whole ones "
@@ -301,5 +297,4 @@ def _no_keyword(caller: Callable[..., object], name: str) -> TypeError:
     del hints["settings"]
     near = get_close_matches(name, [*hints, *_keywords_of(caller)], 1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    called = f"{caller.__qualname__}()"
-    return TypeError(f"{called} got an unexpected keyword argument {name!r}{meant}")
+    return TypeError(f"{caller.__qualname__}() got an unexpected keyword argument {name!r}{meant}")

@@ -30,7 +30,7 @@ import pyarrow.csv as pacsv
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grid_symmetries import NO_SYMMETRY, check_shape
-from batchsolve.problems.notation import MINUS_ONE, Notation, numbers
+from batchsolve.problems.notation import MINUS_ONE, Notation, buffers, numbers
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status, rows_of_each
 from batchsolve.settings import FileSettings
 from batchsolve.tables.columns import (
@@ -103,8 +103,6 @@ Found = tuple[pa.Table, Any, dict[str, pa.Array]]
 """The rows of a block of the input, as they are written; their sums; and columns by name, among
 them the new ones."""
 
-Find = Callable[[Any, Any], Found]
-
 
 class RowTable:
     """An output table: the input columns of rows, then the columns of their results.
@@ -126,7 +124,7 @@ class RowTable:
         The columns of the output.
     """
 
-    def __init__(self, given: pa.Schema, new: pa.Schema, find: Find) -> None:
+    def __init__(self, given: pa.Schema, new: pa.Schema, find: Callable[[Any, Any], Found]) -> None:
         self._find, self._new = find, new.names
         self.schema = with_new_columns(given, list(new))
 
@@ -210,8 +208,7 @@ def answer_table(
     new |= {"message": pa.string()}
     new |= {"canonical": grids} if files.canonical else {}
     new |= STATS if files.stats else {}
-    find = partial(_solved, limit, kind, files.canonical)
-    return RowTable(reader.schema, pa.schema(new), find)
+    return RowTable(reader.schema, pa.schema(new), partial(_solved, limit, kind, files.canonical))
 
 
 def _solved(
@@ -322,8 +319,7 @@ def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
         return pa.nulls(n, pa.string())
     places = np.full(n, -1)
     places[list(values)] = np.arange(len(values))
-    texts = pa.array(values.values(), pa.string())
-    return texts.take(pa.array(places, mask=places < 0))
+    return pa.array(values.values(), pa.string()).take(pa.array(places, mask=places < 0))
 
 
 def with_new_columns(given: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
@@ -441,8 +437,7 @@ def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
     for field, column in zip(table.schema, table.columns, strict=True):
         name = json.dumps(field.name, ensure_ascii=False)
         parts += [f"{', ' if parts else '{'}{name}: ", _json(column, field)]
-    lines = pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks()
-    return bytes_of(lines)
+    return bytes_of(pc.binary_join_element_wise(*parts, "}\n", "").combine_chunks())
 
 
 def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
@@ -490,9 +485,7 @@ def _finite(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return value
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: object) -> str:
@@ -578,20 +571,14 @@ def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
     data = bytes_of(column).to_pybytes()
     if not any(special in data for special in (delimiter.encode(), b'"', b"\n", b"\r")):
         return column
-    is_odd = pc.match_substring_regex(column, f'[{delimiter}"\n\r]')
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(column, '"', '""'), '"', "")
-    return pc.if_else(is_odd, quoted, column)
+    return pc.if_else(pc.match_substring_regex(column, f'[{delimiter}"\n\r]'), quoted, column)
 
 
 def bytes_of(column: pa.Array) -> pa.Buffer:
     """Return the bytes of texts, one after another."""
-    _, offsets, data = column.buffers()
-    if data is None:
-        return pa.py_buffer(b"")
-    is_large = pa.types.is_large_string(column.type)
-    bounds = np.frombuffer(offsets, np.int64 if is_large else np.int32)
-    begin, end = bounds[column.offset], bounds[column.offset + len(column)]
-    return data.slice(begin, end - begin)
+    bounds, data = buffers(column)
+    return pa.py_buffer(data[bounds[0] : bounds[-1]])
 
 
 # ---- lengths and checksums ------------------------------------------------------------------
@@ -689,8 +676,7 @@ def sums_of(content: bytes | pa.Table) -> Checksums:
 
 def joined_sums(first: Checksums, second: Checksums) -> Checksums:
     """Return the sums of records and of those that follow."""
-    pairs = zip_longest(first, second, fillvalue=NOTHING)
-    return tuple(one.plus(other) for one, other in pairs)
+    return tuple(one.plus(other) for one, other in zip_longest(first, second, fillvalue=NOTHING))
 
 
 def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:

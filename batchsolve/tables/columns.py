@@ -111,9 +111,8 @@ def lines(layout: Layout, data: bytes) -> Rows:
     if n == 1:
         return pa.Table.from_arrays([found], schema=layout.schema), {}
     fields = pc.split_pattern_regex(found, r"\s+")
-    actual = np.asarray(pc.list_value_length(fields))
     faults = {}
-    if (odd := np.flatnonzero(actual != n)).size:
+    if (odd := np.flatnonzero(np.asarray(pc.list_value_length(fields)) != n)).size:
         values = fields.to_pylist()
         for row in odd.tolist():
             faults[row] = f"{counted(len(values[row]), 'field')} where the first line has {n}"
@@ -195,14 +194,12 @@ def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter:
     }
     records = []
     for _, _, text in ragged:
-        fields = first_record([text], delimiter)
-        records.append((fields + [""] * n_columns)[:n_columns])
+        records.append((first_record([text], delimiter) + [""] * n_columns)[:n_columns])
     values = zip(*records, strict=True)
     extra = pa.table([pa.array(v, pa.string()) for v in values], table.column_names)
     places = {place: len(table) + k for k, (place, _, _) in enumerate(ragged)}
     regular = iter(range(len(table)))
-    n_rows = len(table) + len(extra)
-    order = [places[k] if k in places else next(regular) for k in range(n_rows)]
+    order = [places[k] if k in places else next(regular) for k in range(len(table) + len(extra))]
     return pa.concat_tables([table, extra]).combine_chunks().take(order), faults
 
 
@@ -226,10 +223,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     quoted : bool
         True if a quotation mark is open at the end of the search.
     """
-    end, quoted = native.record_end(
-        np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most
-    )
-    return end, quoted
+    return native.record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
 
 
 def never_closed(record: bytes) -> InputError:
@@ -646,8 +640,7 @@ def with_numbers(table: pa.Table, types: Mapping[str, pa.DataType]) -> pa.Table:
         with prefixed(why, InputError, pa.ArrowInvalid):  # something writes to the input
             text = columns[name]
             columns[name] = pc.if_else(pc.equal(text, ""), None, text).cast(kind)
-    schema = retyped(table.schema, types)
-    return pa.Table.from_arrays(list(columns.values()), schema=schema)
+    return pa.Table.from_arrays(list(columns.values()), schema=retyped(table.schema, types))
 
 
 def retyped(schema: pa.Schema, types: Mapping[str, pa.DataType]) -> pa.Schema:

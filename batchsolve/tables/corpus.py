@@ -320,8 +320,7 @@ class Corpus(Tables):
     def _blank_column(self, known_digits: int | None) -> str:
         """Add a column of blank grids to the first rows of a table without puzzles; return it."""
         blank = blank_grids(self._sample, self._sizing, known_digits)
-        codes = forms(blank).tolist()
-        size = Form.of(_most_common(code for code in codes if code) or 0).n_digits
+        size = Form.of(_most_common(code for code in forms(blank).tolist() if code) or 0).n_digits
         no_puzzles = {self.solution_column, *self._no_puzzles}
         for name in self.columns:
             may_have = size and name not in no_puzzles and self._has_texts(name)
@@ -352,8 +351,7 @@ class Corpus(Tables):
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
-        grids = filter(self._size_in, named)
-        return next(grids, next(iter(named), None))
+        return next(filter(self._size_in, named), next(iter(named), None))
 
     def _size_in(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> int | None:
         """Return the size of the grids that most values of a column are; None if they are none.
@@ -419,8 +417,7 @@ class Corpus(Tables):
         if boxes is not None and given.box is None:
             sizes = (codes // 2).tolist()
             of_size = (box for box, each in zip(boxes, sizes, strict=True) if each in (0, size))
-            fitting = (box for box in of_size if box is None or prod(box) == size)
-            usual = _most_common(fitting)
+            usual = _most_common(box for box in of_size if box is None or prod(box) == size)
         main = replace(given, n_digits=size, box=usual)
         is_one = one_shape or given.known_digits is not None or self._has_one_size()
         form, others = most_frequent_form(codes, size), list[Form]()

@@ -67,13 +67,7 @@ from batchsolve.tables.columns import (
     without_views,
 )
 from batchsolve.tables.frames import arrow_table
-from batchsolve.tables.places import (
-    check_announced,
-    facts_of,
-    files_of,
-    name_of,
-    suffix_of,
-)
+from batchsolve.tables.places import check_announced, facts_of, files_of, name_of, suffix_of
 from batchsolve.tables.sources import (
     SKIP_BYTES,
     ParquetSource,
@@ -259,8 +253,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
         has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
         header = head.index(first.encode()) + len(first) if has_header else 0
-        parse = partial(lines_of_cells, mark, " " * are_numbers)
-        return text_layout(("puzzle",), parse), header
+        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
     if is_table or _is_header(first, second) or _has_grid(first):
@@ -430,17 +423,15 @@ def _objects(text: str) -> tuple[list[dict[str, Any]], dict[int, str]]:
 
 
 def _of_records(records: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    columns = [_json_column(records, field) for field in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
+    return pa.Table.from_arrays([_json_column(records, field) for field in schema], schema=schema)
 
 
 def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
     """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
     fields = []
     for key in dict.fromkeys(key for record in records for key in record):
-        values = [record.get(key) for record in records]
         try:
-            kind = pa.array(values).type
+            kind = pa.array([record.get(key) for record in records]).type
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             kind = None
         if kind is None or pa.types.is_struct(kind):
@@ -550,8 +541,7 @@ def _standard_input() -> tuple[Any, bytes]:
 def _arrives(file: Any, deadline: float) -> bool:
     """Wait until a time for more bytes of a file or its end; return False if neither arrives."""
     try:
-        seconds = max(0.0, deadline - time.monotonic())
-        return bool(select.select([file], [], [], seconds)[0])
+        return bool(select.select([file], [], [], max(0.0, deadline - time.monotonic()))[0])
     except (OSError, ValueError, TypeError):  # it does not support that, so reading will wait
         return True
 

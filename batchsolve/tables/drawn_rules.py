@@ -125,12 +125,7 @@ class DrawnRules:
         return given._replace(regions=regions)
 
     def drawn(
-        self,
-        given: OwnRules,
-        keys: tuple[Keys, Keys],
-        rows: Ints,
-        attempts: Ints,
-        solutions: Bytes,
+        self, given: OwnRules, keys: tuple[Keys, Keys], rows: Ints, attempts: Ints, solutions: Bytes
     ) -> tuple[OwnRules, Texts]:
         """Return the rules of rows and the texts of their columns, given regions and solutions.
 
@@ -144,8 +139,7 @@ class DrawnRules:
         if PARITY in self.kinds:
             odd = sum(1 << (d - 1) for d in range(1, self.rules.n_digits + 1, 2))
             even = (1 << self.rules.n_digits) - 1 & ~odd
-            allowed = np.where(solutions % 2, np.uint64(odd), np.uint64(even))
-            given = given._replace(allowed=allowed)
+            given = given._replace(allowed=np.where(solutions % 2, np.uint64(odd), np.uint64(even)))
         pairs = [self._pairs(kind, solutions) for kind in self.kinds if kind != PARITY]
         if pairs:
             joined = np.concatenate(pairs, axis=1)
@@ -156,9 +150,8 @@ class DrawnRules:
             return given, self.texts(given)
         kinds, sizes = self.lines
         numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
-        gap = _gap_of(self.rules.n_digits)
         lines_of, of_kind, (begins, cells) = native.draw_lines(
-            keys[1], rows, attempts, solutions, numbers, *sizes, gap
+            keys[1], rows, attempts, solutions, numbers, *sizes, _gap_of(self.rules.n_digits)
         )
         paths = [tuple(path.tolist()) for path in np.split(cells, begins[1:-1])]
         drawn = list(zip([LINES[kind] for kind in of_kind], paths, strict=False))
@@ -231,17 +224,15 @@ def _with_layout(text: str, rules: Rules) -> tuple[npt.NDArray[np.int16], Rules]
 def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes) -> OwnRules:
     """Add cages with the sums of solutions, those of a row in the order of their first cells."""
     row, cell = np.nonzero(cages >= 0)
-    width = cages.shape[1]
-    of_cell = row * width + cages[row, cell]
+    of_cell = row * cages.shape[1] + cages[row, cell]
     _, first, cage = np.unique(of_cell, return_index=True, return_inverse=True)
     order = np.argsort(first[cage], kind="stable")
     row, cell = row[order], cell[order]
     begins = np.flatnonzero(np.diff(first[cage][order], prepend=-1))
     digits_of_cages = solutions[row, cell].astype(np.int64)
-    totals = np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64)
     return given._replace(
         cages_of=begins_of(np.bincount(row[begins], minlength=len(cages))),
-        totals=totals,
+        totals=np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64),
         cells_of=np.append(begins, len(cell)),
         cage_cells=cell.astype(np.uint16),
     )

@@ -28,12 +28,10 @@ class DataFrame(Protocol):
     @property
     def columns(self) -> Any:
         """Its columns, or their names."""
-        ...
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and columns."""
-        ...
 
 
 Frame = TypeVar("Frame", bound=DataFrame)

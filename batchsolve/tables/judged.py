@@ -295,9 +295,8 @@ def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tupl
     found, values = np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
     if not bins:
         return found, values
-    names = [*ranges(bins), NO_NUMBER, NO_VALUE]
     places = [_range_of(value, bins) for value in values]
-    return np.array(places, np.int64)[found], names
+    return np.array(places, np.int64)[found], [*ranges(bins), NO_NUMBER, NO_VALUE]
 
 
 def _range_of(value: str, bins: tuple[float, ...]) -> int:

@@ -86,9 +86,7 @@ def split_suffixes(path: str) -> tuple[str, str]:
     """
     name = path.partition("?")[0] if is_address(path) else path
     base, last = os.path.splitext(name.lower())
-    if last in _COMPRESSED:
-        return os.path.splitext(base)[1], last
-    return last, ""
+    return (os.path.splitext(base)[1], last) if last in _COMPRESSED else (last, "")
 
 
 def suffix_of(path: str) -> str:
@@ -189,8 +187,7 @@ _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, an
 @contextmanager
 def _waiting(address: str) -> Iterator[None]:
     """Say that a server is waited for; raise `ServerError` for failures that are known."""
-    said = f"waiting for the server of {address} …"
-    timer = threading.Timer(SAID_AFTER, warn_once, [said])
+    timer = threading.Timer(SAID_AFTER, warn_once, [f"waiting for the server of {address} …"])
     timer.daemon = True
     timer.start()
     try:

@@ -350,8 +350,7 @@ class Batch:
             wrong = rows[clashes[rows] >= 0]
             stacks = problem.stacks(grids.puzzles_of(wrong))
             for row, stack in zip(wrong.tolist(), stacks, strict=True):
-                one = problem.of_row(row)
-                found[row] = one.explain_clash(stack.tolist(), int(clashes[row]))
+                found[row] = problem.of_row(row).explain_clash(stack.tolist(), int(clashes[row]))
         return found
 
     def first_clashes(self) -> Ints:
@@ -441,8 +440,7 @@ class Reader:
         """The names of the columns of puzzles, of solutions and of rules."""
         box = BOX if self.has_boxes else None
         read = (self.column, self.solution_column, box, *self.main.rules.names)
-        there = self.input_schema.names
-        return [name for name in read if name is not None and name in there]
+        return [name for name in read if name is not None and name in self.input_schema.names]
 
     @property
     def _are_blank(self) -> bool:
@@ -719,8 +717,7 @@ def _sizes_told(name: str, text: pa.Array) -> Ints:
     sizes = forms(in_one_line(text)) // 2
     if name == CAGES:
         are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;[0-9]+,)"), False)
-        listed = text.filter(are_lists).to_pylist()
-        sizes[np.asarray(are_lists)] = list(map(_size_of_cages, listed))
+        sizes[np.asarray(are_lists)] = list(map(_size_of_cages, text.filter(are_lists).to_pylist()))
     return sizes
 
 

@@ -16,7 +16,7 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -30,6 +30,7 @@ from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_i
 from batchsolve.settings.arguments import whole_number
 from batchsolve.workers.base import (
     RESULT_SECONDS,
+    Arguments,
     Shared,
     Watchdog,
     Workers,
@@ -325,10 +326,7 @@ class Threads(Workers):
     """
 
     in_process = True
-
-    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
-        super().__init__(jobs, address)
-        self._rounds: list[_Round] = []  # the last, and others that were given up
+    _rounds: Sequence[_Round] = ()  # the last, and others that were given up
 
     def __enter__(self) -> Workers:
         return self
@@ -336,17 +334,15 @@ class Threads(Workers):
     def __exit__(self, *error: Any) -> None:
         _end(self._rounds)
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """See `Workers.run`."""
         if self.jobs == 1:
             return (function(*each) for each in arguments)
         for each in self._rounds:
             each.is_over = True
-        self._rounds = [each for each in self._rounds if each.is_running]
-        self._rounds.append(_Round(self.jobs, function, arguments))
-        return self._rounds[-1].results()
+        last = _Round(self.jobs, function, arguments)
+        self._rounds = [*(each for each in self._rounds if each.is_running), last]
+        return last.results()
 
 
 class _Round:
@@ -361,9 +357,7 @@ class _Round:
         True to draw no more calls, and to end running ones where they look for interrupts.
     """
 
-    def __init__(
-        self, n_threads: int, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> None:
+    def __init__(self, n_threads: int, function: Callable[..., Any], arguments: Arguments) -> None:
         self.is_over = False
         self._function, self._arguments = function, arguments
         self._drawing = threading.Lock()
@@ -440,7 +434,7 @@ def _end_threads() -> None:
     _end(list(_ROUNDS))
 
 
-def _end(rounds: list[_Round]) -> None:
+def _end(rounds: Sequence[_Round]) -> None:
     """End rounds, and wait for their threads, but no longer than `PATIENCE`."""
     until = time.monotonic() + PATIENCE
     for each in rounds:
@@ -485,9 +479,7 @@ class Processes(Workers):
     def _close(self) -> None:
         self._watchdog.stop()
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """See `Workers.run`."""
         with keeping_ctrl_c():
             return super().run(function, arguments)

@@ -41,6 +41,9 @@ QUOTAS = (  # of processor time in a container, and its periods, of both version
 Shared = Callable[[], Any]
 """A reference to the work of workers, which it returns; it is pickled and sent with every task."""
 
+Arguments = Iterator[tuple[Any, ...]]
+"""The arguments of one call after another."""
+
 
 @cache
 def n_cores() -> int:
@@ -111,10 +114,9 @@ class Workers:
     def __enter__(self) -> Workers:
         from batchsolve.workers.private import Parallel  # joblib, which few problems need
 
-        backend = self._open()
         self._parallel = Parallel(
             n_jobs=self.jobs,
-            backend=backend,
+            backend=self._open(),
             return_as="generator_unordered",
             pre_dispatch=f"{TASKS_OUT} * n_jobs",
             batch_size=1,
@@ -147,9 +149,7 @@ class Workers:
         """Return the seconds that a task and its result spend on the network, as measured."""
         return 0.0
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; yield its results, in any order.
 
         The first calls are handed out at once if the backend can. More arguments are drawn as
@@ -290,6 +290,7 @@ class ClusterWorkers(Workers):
 
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
+        self._wanted = jobs
         self._opened = ExitStack()
         self._is_ours = address is None  # the processes of workers, which serve this run alone
         self._backend: Any = None
@@ -356,9 +357,7 @@ class ClusterWorkers(Workers):
             self._shared = work, self._send(work)
         return self._shared[1]
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; see `Workers.run`.
 
         More are drawn only while a result is awaited.

@@ -25,6 +25,7 @@ import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.workers import base
 from batchsolve.workers.base import (
+    Arguments,
     ClusterWorkers,
     Shared,
     WrongVersionError,
@@ -98,10 +99,8 @@ class DaskWorkers(ClusterWorkers):
     deaths = (distributed.KilledWorker, CancelledError, asyncio.CancelledError)
     prepare = staticmethod(_prepare)
 
-    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
-        super().__init__(jobs, address)
-        self._packed: Any = None  # the work, among the data of the workers
-        self._threads = 0  # of the cluster, at the last look
+    _packed: Any = None  # the work, among the data of the workers
+    _threads = 0  # of the cluster, at the last look
 
     def _join(self, opened: ExitStack) -> None:
         cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
@@ -113,9 +112,8 @@ class DaskWorkers(ClusterWorkers):
                     opened.callback(distributed.rejoin)
             client = distributed.Client(cluster, timeout=CONNECT_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
-            reason = first_line(error)
             raise InputError(
-                f"{self._address}: no Dask scheduler answers ({reason}); "
+                f"{self._address}: no Dask scheduler answers ({first_line(error)}); "
                 "write tcp://host:port, or tls://host:port for one with TLS"
             ) from error
         opened.callback(_close_client, client)
@@ -149,8 +147,7 @@ class DaskWorkers(ClusterWorkers):
         """Return the processor time of the scheduler, if this process does not run it itself."""
         if self._address is None:
             return 0.0
-        seconds: float = self._client.run_on_scheduler(time.process_time)
-        return seconds
+        return self._client.run_on_scheduler(time.process_time)
 
     def _there(self) -> set[str]:
         """Return the addresses of the workers."""
@@ -158,9 +155,7 @@ class DaskWorkers(ClusterWorkers):
         self._threads = sum(cores.values())
         return set(cores)
 
-    def run(
-        self, function: Callable[..., Any], arguments: Iterator[tuple[Any, ...]]
-    ) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; see `ClusterWorkers.run`."""
         self._check_scheduler()
         self._parallel.n_jobs = self._threads or self.jobs  # others may have joined

@@ -46,7 +46,7 @@ class Parallel(joblib.Parallel):
             self.ended.release()
 
     def _warn_exit_early(self) -> None:
-        pass
+        """Say nothing."""
 
     def forget(self) -> None:
         """Forget the results of an abandoned round, because joblib would fail on them.
@@ -236,8 +236,7 @@ def dask_logs_from(level: int) -> AbstractContextManager[None]:
     """Have Dask log nothing below a level."""
     from distributed.utils import silence_logging_cmgr
 
-    silent: AbstractContextManager[None] = silence_logging_cmgr(level)
-    return silent
+    return silence_logging_cmgr(level)
 
 
 def leave_at_exit(cluster: Any) -> None:

@@ -42,8 +42,7 @@ DEATHS_FORGIVEN = 1  # of workers, before Ray gives up their task; see `_join`
 @lru_cache(maxsize=1)
 def _unpickled(pickled: ray.ObjectRef) -> Any:
     """Return work from Ray's object store; each worker loads it once."""
-    work: Any = pickle.loads(ray.get(pickled))
-    return work
+    return pickle.loads(ray.get(pickled))
 
 
 @cache
@@ -81,10 +80,6 @@ class RayWorkers(ClusterWorkers):
     )
     unloadable = (ray.exceptions.RayTaskError, WrongVersionError)
     prepare = staticmethod(_prepare)
-
-    def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
-        super().__init__(jobs, address)
-        self._wanted = jobs
 
     def _join(self, opened: ExitStack) -> None:
         self._is_ours = not ray.is_initialized()
@@ -150,10 +145,9 @@ class RayWorkers(ClusterWorkers):
                 socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
             ray.init(self._address, **quiet)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
-            reason = first_line(error)
             raise InputError(
-                f"{self._address}: no Ray cluster answers ({reason}); write host:port, or auto, "
-                "and give the cluster's token, if it has one (see docs/clusters.md)"
+                f"{self._address}: no Ray cluster answers ({first_line(error)}); write host:port, "
+                "or auto, and give the cluster's token, if it has one (see docs/clusters.md)"
             ) from error
 
 

@@ -163,7 +163,7 @@ def with_seconds(files: Files, journal: str) -> Files:
     """Return the files of a run, with fixed times in its journal."""
 
     def change(path: str) -> None:
-        with Journal.read(path) as read:
+        with Journal(path) as read:
             kind, settings = read.about["kind"], read.about["settings"]
         with Journal(path, kind, settings) as opened:
             state = opened.state() or {}

@@ -275,7 +275,7 @@ def test_a_run_reads_and_removes_nothing_behind_a_link(search, tmp_path, name):
 def test_a_journal_names_only_files_of_its_folder(search, tmp_path, name):
     shutil.copytree(search[0], tmp_path / "run")
     path = str(tmp_path / "run" / "journal.sqlite")
-    with Journal.read(path) as read:
+    with Journal(path) as read:
         kind, settings = read.about["kind"], read.about["settings"]
     with Journal(path, kind, settings) as journal:  # with a seal that is right
         journal.record(journal.state(), parts=[Part(name, 0, 0)])

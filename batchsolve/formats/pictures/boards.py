@@ -221,8 +221,7 @@ class Board:
     def _first_word(self, name: str) -> str:
         """Return the first word of the name of an option, unless it is the name of a cell."""
         word = name.partition(" ")[0]
-        is_cell = word in self._names_of_places or not word
-        return "" if is_cell else _label(word)
+        return "" if word in self._names_of_places or not word else _label(word)
 
     @cached_property
     def _names_of_places(self) -> frozenset[str]:
@@ -230,8 +229,7 @@ class Board:
 
 
 def _cells(at: _Named) -> dict[int, Place]:
-    found = at.items()
-    return {i: (p.get("l", 0), p["r"], p["c"]) for i, p in found if {"r", "c"} <= p.keys()}
+    return {i: (p.get("l", 0), p["r"], p["c"]) for i, p in at.items() if {"r", "c"} <= p.keys()}
 
 
 def _places(at: _Named) -> dict[int, Place]:
@@ -425,6 +423,4 @@ def middle(part: Collection[Cell]) -> Cell:
     """
     n = len(part)
     row, column = sum(r for r, _ in part), sum(c for _, c in part)
-    return min(
-        part, key=lambda cell: ((n * cell[0] - row) ** 2 + (n * cell[1] - column) ** 2, cell)
-    )
+    return min(part, key=lambda at: ((n * at[0] - row) ** 2 + (n * at[1] - column) ** 2, at))

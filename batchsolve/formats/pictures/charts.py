@@ -14,21 +14,17 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from batchsolve.errors import InputError, counted
-from batchsolve.formats.whole_files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from batchsolve.tables.judged import Stratum
-
-Range = tuple[float, float]
 
 WIDTH, HEIGHT = 4.2, 3.2  # inches
 AROUND = 1.2  # height of title and axis, in inches
@@ -78,8 +74,7 @@ def name_axes(axes: Axes, x: str, y: str, note: str = "") -> None:
     if note:
         text = wrapped(note, LINE)
         figure: Any = axes.figure
-        below = figure.supxlabel(text, x=0.02, ha="left", fontsize=SMALL)
-        below.set_color(DARK_GREY)
+        figure.supxlabel(text, x=0.02, ha="left", fontsize=SMALL).set_color(DARK_GREY)
         figure.set_figheight(figure.get_figheight() + LINE_HEIGHT * (1 + text.count("\n")))
 
 
@@ -111,7 +106,7 @@ def distinct_names(rows: Sequence[Sequence[str]]) -> tuple[list[str], str]:
 def draw_measured(
     axes: Axes,
     points: Mapping[int, float],
-    ranges: Mapping[int, Range],
+    ranges: Mapping[int, tuple[float, float]],
     look: Mapping[str, Any],
     name: str,
     joined: Sequence[int] = (),
@@ -164,13 +159,8 @@ def write_legend(figure: Figure, axes: Axes) -> None:
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure; the same data make the same file."""
-    write_whole(path, content(figure, path.suffix[1:]))
-
-
 def content(figure: Figure, form: str) -> bytes:
-    """Return the bytes of a file of a figure: ``svg``, ``png`` or ``pdf``."""
+    """Return the bytes of a file of a figure, the same for the same data: svg, png or pdf."""
     import matplotlib as mpl
 
     # leave out the date, and make names reproducible
@@ -232,8 +222,7 @@ def strata_table(
     """
     rows, columns = values
     _check_fits(max(len(rows), len(columns)))
-    height = AROUND + 1.7 * ROW * len(rows)
-    figure, (axes,) = new_figure("Rows right", "", height=height)
+    figure, (axes,) = new_figure("Rows right", "", height=AROUND + 1.7 * ROW * len(rows))
     figure.set_figwidth(max(WIDTH, 1.5 + COLUMN * len(columns)))
     shares = np.full((len(rows), len(columns)), np.nan)
     for (row, column), stratum in strata.items():

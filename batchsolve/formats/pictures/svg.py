@@ -230,14 +230,13 @@ def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
 def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], tooltips: bool) -> str:
     covered = {cell for *_, its in pieces for cell in its}
     frame = outline(cells, CELL)
-    seams = "".join(inner_lines(its, CELL) for *_, its in pieces)
     return "".join(
         [
             f'<path class="bs-empty bs-board" d="{frame}"/>',
             _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
             *(_piece(fill, its, piece.name if tooltips else "") for piece, fill, its in pieces),
             _path("bs-frame", frame),
-            _path("bs-seam", seams),
+            _path("bs-seam", "".join(inner_lines(its, CELL) for *_, its in pieces)),
             *(
                 _letters_in(middle(part), piece.label, LABEL, "bs-text")
                 for piece, _, its in pieces
@@ -277,8 +276,7 @@ def _grid(
     problem: GridProblem, options: list[int], clues: Iterable[int], notation: Notation
 ) -> Drawing:
     """Draw the digits of a grid, clues bold, over its rules."""
-    stacks = Stacks.from_lists([options, [*map(int, clues)]])
-    digits, given = problem.grids(stacks).tolist()
+    digits, given = problem.grids(Stacks.from_lists([options, [*map(int, clues)]])).tolist()
     return grid_drawing(problem, digits, given, notation)
 
 
@@ -402,8 +400,7 @@ def _sign(one: Cell, other: Cell, relation: str) -> str:
     if relation in ("consecutive", "double"):
         mark = _disc("bs-white" if relation == "consecutive" else "bs-black", x, y, 0.13)
     elif relation in ("v", "x"):
-        letter = _text("bs-clue", x, y + 5, 14, relation.upper())
-        mark = _disc("bs-cell", x, y, 0.2) + letter
+        mark = _disc("bs-cell", x, y, 0.2) + _text("bs-clue", x, y + 5, 14, relation.upper())
     elif relation == "less":
         turned = f"translate({x:g} {y:g}) rotate({degrees(atan2(down, right)):g})"
         sign = f'<path class="bs-sign" transform="{turned}" d="M4 -6L-4 0L4 6"/>'
