@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
+from importlib.util import find_spec
 
 import pytest
 from backends import (
@@ -34,11 +35,12 @@ from batchsolve.search.scheduler import Sizing
 from batchsolve.workers import Done, Pool
 from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
 
+pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is an extra")
+
 
 @pytest.fixture(scope="module")
 def cluster():
     """A Dask cluster of two worker processes, on loopback."""
-    pytest.importorskip("distributed")
     with dask_cluster() as cluster:
         yield cluster
 
@@ -85,8 +87,9 @@ def test_a_count_does_not_depend_on_the_distance_of_workers(workers, monkeypatch
 
 def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypatch):
     """It fails if it attempts to connect to a lost scheduler, and has just given up."""
-    connections = pytest.importorskip("distributed.core").ConnectionPool
-    close, failed = connections.close, []
+    from distributed.core import ConnectionPool
+
+    close, failed = ConnectionPool.close, []
 
     async def fail_once(self):
         if not failed:
@@ -94,7 +97,7 @@ def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypa
             raise RuntimeError("Cannot change state of expiring Timeout")
         await close(self)
 
-    monkeypatch.setattr(connections, "close", fail_once)
+    monkeypatch.setattr(ConnectionPool, "close", fail_once)
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(), tasks())) == right()
     assert [each.status.name for each in failed] == ["closed"]
@@ -126,7 +129,8 @@ def hand_out_twice(dask_scheduler):
 
 def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
     """Two workers do a task if one was taken for dead; here the scheduler has every answer."""
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     problem, stack = clue_row()
     with dask_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.run_on_scheduler(hand_out_twice)
@@ -173,10 +177,11 @@ def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(worke
 
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
     """Dask would not begin a worker again that is not back so long after it died."""
-    module = pytest.importorskip("batchsolve.workers.dask")
-    monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
+    import dask
+
+    monkeypatch.setattr("batchsolve.workers.dask.DEATHS_FORGIVEN", 0)
     lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}
-    with module.dask.config.set(lost), Pool(1, "dask") as pool:
+    with dask.config.set(lost), Pool(1, "dask") as pool:
         answers = scheduled(pool, Failing([13], "kill"), [pieces()[3].between(1, 3)])
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {14: right()[14]}
@@ -221,7 +226,6 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupted_start_of_dask_says_nothing_more():
-    pytest.importorskip("distributed")
     command = [sys.executable, "-c", INTERRUPTED_START]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
@@ -229,7 +233,7 @@ def test_an_interrupted_start_of_dask_says_nothing_more():
 
 @pytest.mark.parametrize("cause", [None, OSError("Too many open files")])
 def test_a_dask_worker_that_does_not_start_is_one_clear_error(cause, monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    import distributed
 
     def fails(self, **_):
         raise RuntimeError("Nanny failed to start.") from cause
@@ -241,7 +245,8 @@ def test_a_dask_worker_that_does_not_start_is_one_clear_error(cause, monkeypatch
 
 
 def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
-    dask = pytest.importorskip("dask")
+    import dask
+
     logging.getLogger("distributed").addHandler(said := logging.StreamHandler())
 
     def settings():
@@ -271,7 +276,8 @@ def _working(dask_worker):
 
 
 def test_tasks_search_on_their_own_cluster_of_one_thread():
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with dask_cluster(n_workers=1) as cluster, distributed.Client(cluster) as client:
         where = cluster.scheduler_address
         tasks = [client.submit(_count_on, where, pure=False) for _ in range(3)]
@@ -281,8 +287,8 @@ def test_tasks_search_on_their_own_cluster_of_one_thread():
 
 
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
-    dask = pytest.importorskip("dask")
-    pytest.importorskip("distributed")
+    import dask
+
     with (
         dask.config.set({"distributed.comm.require-encryption": True}),
         pytest.raises(bs.InputError, match="requires encryption"),
@@ -303,7 +309,6 @@ def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is
 
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
-    pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
     with (
         dask_cluster(n_workers=0) as cluster,
@@ -321,7 +326,6 @@ def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
     ],
 )
 def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
-    pytest.importorskip("distributed")
     check_no_cluster("dask", address, why, monkeypatch, tmp_path)
 
 
@@ -330,7 +334,6 @@ CALL = 'bs.count("queens:6", backend="dask", jobs=1)'
 
 def ran(command, **how):
     """Run a script; return its errors, and the last line of them."""
-    pytest.importorskip("distributed")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
     assert done.returncode == 1
     return done.stderr, done.stderr.splitlines()[-1]
@@ -365,8 +368,8 @@ def test_a_script_on_standard_input_is_to_be_saved():
 def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
     monkeypatch.setattr(bs, "__version__", "0.0.9")
     if joined == "later":  # as when the workers that were there first had this version
-        module = pytest.importorskip("batchsolve.workers.dask")
-        monkeypatch.setattr(module.DaskWorkers, "_check_versions", lambda self: None)
+        where = "batchsolve.workers.dask.DaskWorkers._check_versions"
+        monkeypatch.setattr(where, lambda self: None)
     why = (
         r"the worker tcp://\S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
     )

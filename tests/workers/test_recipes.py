@@ -139,7 +139,7 @@ def shells():
 
 
 def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
-    """The three files are copied to a host; another, which lacks them, is refused."""
+    """The three files are copied to a host; one without them is refused, as above."""
     pytest.importorskip("distributed")
     certificate, start = blocks("Dask")
     scheduler, worker, count = lines(start)
@@ -149,9 +149,6 @@ def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
     shells.begin("head", scheduler, "Scheduler at: *tls://")
     shells.begin("node1", worker, "Starting established connection to tls:")
     assert shells.sh("head", f"{count} --quiet").stdout == N_QUEENS
-    shells.begin("node2", "dask worker tls://head:8786 --no-nanny", "TLS expects a .ssl_context")
-    said = shells.sh("node2", count, 2).stderr
-    assert "names no certificate of the client" in said
 
 
 def test_the_recipe_for_ray_joins_hosts_that_share_nothing(shells):
