@@ -29,15 +29,6 @@ def digits(corpus):
 RIGHT = [0 if symbol == "." else int(symbol) for symbol in PUZZLE]
 
 
-@pytest.mark.parametrize("blank", ".0*_-")
-def test_known_blanks_need_not_be_named(blank, tmp_path):
-    found = corpus(tmp_path, PUZZLE.replace(".", blank))
-    assert digits(found) == [RIGHT]
-    assert found.notation.blank == blank
-    assert bs.solve(PUZZLE.replace(".", blank)).solution == SOLUTION
-    assert bs.solve_batch([PUZZLE.replace(".", blank)]).text() == [SOLUTION]
-
-
 @pytest.mark.parametrize("blank", ["?", "x", "~", "?x"])
 def test_any_other_can_be_named(blank, tmp_path):
     text = PUZZLE.replace(".", blank[0], 3).replace(".", blank[-1])
