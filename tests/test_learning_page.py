@@ -123,7 +123,6 @@ def test_a_stream_repeats_no_row_and_no_image(tables, monkeypatch):
 
 def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):
     config = pytest.importorskip("datasets.config")  # the folder of that name has none
-    pytest.importorskip("pandas")
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
     bs.augment_file(ROOT / "datasets" / "sudoku9.csv", "augmented.parquet", n=1)
     examples = doctest.DocTestParser().get_doctest(WITH_DATASETS, {}, "page", None, None)

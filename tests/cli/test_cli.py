@@ -148,7 +148,6 @@ REFUSED = [
     ("count queens:4 --time-limit 0", "batchsolve: time_limit is more than 0 seconds, not 0"),
     ("solve puzzles.csv --split-depth -1", "batchsolve: split_depth is 0 or more, not -1"),
     ("solve puzzles.csv --chunk 0", "batchsolve: chunk is 1 or more, not 0"),
-    ("count queens:4 --split-depth -1", "split_depth is 0 or more, not -1"),
     ("count queens:4 --split-depth deep", "split_depth is a whole number, or 'auto', not 'deep'"),
     ("count queens:4 --box 6", "box is a pair, such as (2, 3) or 2x3, not '6'"),
     ("count queens:4 --box ٢x٢", "'٢x٢' ('٢' has digits other than 0 to 9)"),
@@ -157,7 +156,6 @@ REFUSED = [
     ("count queens:4 --symmetries no.json", "batchsolve: no.json: No such file or directory"),
     ("estimate queens:4 --seed -1", "a seed is 0 or more, not -1"),
     ("estimate queens:4 --probes 1", "probes is 2 to 1,000,000, not 1"),
-    ("estimate queens:4 --probes 1000000000", "1,000,000, not 1,000,000,000"),
     ("split queens:4 -o x --depth -1", "depth is 0 or more, not -1"),
     (f"split queens:4 -o x --depth {10**30}", f"depth is at most {2**62}, not {10**30}"),
     ("count queens:4 --run x --engine steam", "unknown engine"),
@@ -279,7 +277,6 @@ def test_a_time_limit_holds_while_a_problem_is_read():
 
 def test_what_dask_logs_is_not_printed():
     """Dask logs lost workers, perhaps after the command has ended."""
-    pytest.importorskip("distributed")
     script = """
 import logging, distributed
 logging.getLogger("asyncio").error("future exception was never retrieved")

@@ -5,7 +5,6 @@ are checked once for each tree.
 """
 
 import pickle
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 from conftest import WHOLE, bounded_problems, coloured_problems, hard_puzzles, problems
 from hypothesis import given, strategies as st
+from invoking import run_python
 from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku, split
@@ -409,7 +409,7 @@ def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch
 def test_loading_an_engine_imports_no_other(load, engines):
     imports = "import sys; from batchsolve import Sudoku; from batchsolve.engines import "
     code = f"{imports} engine_for, get_engine; {load}; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = run_python("-c", code, check=True)
     loaded = [n for n in engine_names() if get_engine(n).module in run.stdout.split()]
     assert loaded == engines
 

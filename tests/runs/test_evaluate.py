@@ -339,7 +339,6 @@ def texts_of(path):
 
 
 def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
-    pytest.importorskip("matplotlib")
     from batchsolve.formats.pictures.charts import strata_figure
 
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10", "10", "x$y$"]]
@@ -366,7 +365,6 @@ def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
 
 
 def test_a_plot_of_two_columns_is_a_table_in_their_order(tmp_path):
-    pytest.importorskip("matplotlib")
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10"]]
     table = table_of([*rows, (UNIQUE, "12", SOLUTION, "10")])
     bands = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["low", "high"]))

@@ -410,7 +410,6 @@ def serving(folder):
 
 
 def test_a_corpus_is_read_over_http(corpora, tmp_path):
-    pytest.importorskip("aiohttp")
     with serving(corpora) as (_, address):
         files = [f"{address}/usual/{name}" for name in ("a.csv", "more/c.csv")]
         bs.solve_file(files, tmp_path / "out.parquet", filename=True)
@@ -425,7 +424,6 @@ def test_a_corpus_is_read_over_http(corpora, tmp_path):
 
 @pytest.fixture
 def odd(corpora):
-    pytest.importorskip("aiohttp")
     with serving(corpora) as served:
         yield served
 

@@ -60,7 +60,6 @@ def test_rows_are_told_once_and_summed_up(call, caplog):
 
 @pytest.mark.parametrize("call", ["solve_stream", "generate", "solve_batch", "canonical_forms"])
 def test_true_draws_one_bar(call):
-    pytest.importorskip("tqdm")
     with redirect_stderr(io.StringIO()) as said:
         CALLS[call][0](on_progress=True)
     lines = [line for line in said.getvalue().split("\n") if line]

@@ -13,7 +13,7 @@ from conftest import coloured_problems, problems, wide
 from every_step import EVERY_STEP, hear
 from failing import with_small_files
 from hypothesis import given, settings, strategies as st
-from invoking import invoke
+from invoking import invoke, run_python
 from oracles import covers
 
 import batchsolve as bs
@@ -267,11 +267,7 @@ def test_a_run_of_this_process_is_described_while_it_goes_on(tmp_path):
         with pytest.raises(bs.OutputError, match="is being written by another run"):
             runs.Run(folder, family("queens:8"), collect=True, resume=True)
         # the refused one has not freed the lock of the first
-        done = subprocess.run(
-            [sys.executable, "-m", "batchsolve", "enumerate", "queens:8", "-o", folder, "--resume"],
-            capture_output=True,
-            text=True,
-        )
+        done = run_python("-m", "batchsolve", "enumerate", "queens:8", "-o", folder, "--resume")
         assert "is being written by another run" in done.stderr
         assert run.search(jobs=1).count == 92
         assert runs.describe_run(folder)["complete"]

@@ -74,7 +74,6 @@ def test_names_in_the_manifest_are_those_of_its_other_parts(manifest):
 
 
 def test_the_commands_of_the_manifest_count_on_a_cluster_with_tls(tmp_path):
-    pytest.importorskip("distributed")
     text = MANIFEST.read_text()
     places = {"/etc/dask": tmp_path / "dask", "/runs": tmp_path / "runs"}
     for place, folder in places.items():

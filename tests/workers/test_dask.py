@@ -9,7 +9,6 @@ import sys
 import time
 from collections import Counter
 from contextlib import ExitStack, suppress
-from importlib.util import find_spec
 
 import pytest
 from backends import (
@@ -24,7 +23,7 @@ from backends import (
     unused_port,
 )
 from failing import Failing
-from invoking import invoke
+from invoking import invoke, run_python
 from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
@@ -34,8 +33,6 @@ from batchsolve.runs.count import count
 from batchsolve.search.scheduler import Sizing
 from batchsolve.workers import Done, Pool
 from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
-
-pytestmark = pytest.mark.skipif(find_spec("distributed") is None, reason="Dask is an extra")
 
 
 @pytest.fixture(scope="module")
@@ -223,8 +220,7 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupted_start_of_dask_says_nothing_more():
-    command = [sys.executable, "-c", INTERRUPTED_START]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ended = run_python("-c", INTERRUPTED_START, timeout=60)
     assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
 
 
@@ -329,9 +325,9 @@ def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatc
 CALL = 'bs.count("queens:6", backend="dask", jobs=1)'
 
 
-def ran(command, **how):
+def ran(script, **how):
     """Run a script; return its errors, and the last line of them."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
+    done = run_python(script, timeout=120, **how)
     assert done.returncode == 1
     return done.stderr, done.stderr.splitlines()[-1]
 
@@ -350,14 +346,14 @@ def test_a_script_with_a_call_outside_a_guard_is_one_error(script, begins, tmp_p
     """It names the guard, and worker processes say nothing."""
     path = tmp_path / "script.py"
     path.write_text(script)
-    errors, last = ran([sys.executable, path])
+    errors, last = ran(path)
     assert last.startswith(f"batchsolve.errors.{begins.format(path=path)}")
     assert last.endswith('put its calls below `if __name__ == "__main__":`')
     assert errors.count(CALL) == 1  # in the traceback of this process alone
 
 
 def test_a_script_on_standard_input_is_to_be_saved():
-    _, last = ran([sys.executable, "-"], input=f"import batchsolve as bs\n{CALL}\n")
+    _, last = ran("-", input=f"import batchsolve as bs\n{CALL}\n")
     assert "<stdin> is not a file (python -?); save the script, with its calls below" in last
 
 

@@ -179,7 +179,6 @@ def test_losses_and_waits_are_said(monkeypatch, caplog):
 
 
 def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
-    pytest.importorskip("distributed")
     monkeypatch.setattr(base, "AGAIN_SECONDS", 0.5)
     with dask_cluster() as cluster:
         losses = [(0.1, lambda: cluster.scale(0))]
@@ -213,7 +212,6 @@ def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeyp
 
 def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
     """Its workers lack the problem, so all tasks from then on would fail."""
-    pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.CONNECT_SECONDS", 60)
     work = TreeWork(get_engine("algorithm-x"), QUEENS)
     tasks = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]

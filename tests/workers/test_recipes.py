@@ -50,7 +50,6 @@ wait $first; wait $second; wait $third
 @pytest.fixture(scope="module")
 def with_tls(tmp_path_factory):
     """The home of a machine on which the recipe for Dask was followed, and then not."""
-    pytest.importorskip("distributed")
     folder = tmp_path_factory.mktemp("dask")
     certificate, start = blocks("Dask")
     scheduler, worker, count = lines(start)
@@ -138,7 +137,6 @@ def shells():
 
 def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
     """The three files are copied to a host; one without them is refused, as above."""
-    pytest.importorskip("distributed")
     certificate, start = blocks("Dask")
     scheduler, worker, count = lines(start)
     shells.sh("head", f"umask 077; {certificate}")
