@@ -47,7 +47,6 @@ REFUSED = [
     ("count queens:6 --project r1 --engine memo", "only counts"),
     ("count queens:6 queens:5 --project r1", "for one problem, without -o"),
     # drawings
-    ("draw queens:4 -o out.png", "out.png: drawings are .svg or .html files, not .png"),
     ("draw queens:4 -o out", "drawings are .svg or .html files"),
     ("draw - --found - -o out.svg", "the problem or its solutions, not both"),
     ("draw queens:4 --found x -o - --node-limit 5", "--found does not search"),
