@@ -236,8 +236,7 @@ def test_unknown_keywords_name_the_function_and_the_keyword_that_is_meant(messag
         UNKNOWN[message]()
 
 
-def test_a_directory_without_a_name_harms_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_directory_without_a_name_harms_no_file(here):
     mine = Path("solutions", "mine.txt")
     mine.parent.mkdir()
     mine.write_text("precious")

@@ -184,10 +184,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "why"), REFUSED)
-def test_values_that_make_no_sense_are_refused(words, why, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_values_that_make_no_sense_are_refused(words, why, here):
     assert why in refused(*words.split())
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
 
 
 def python(script, *arguments, **environment):
@@ -360,12 +359,11 @@ def test_work_is_done_with_standard_error_closed(folder):
     assert with_closed("2>&- 1", "count", "queens:6").returncode == 2
 
 
-def test_output_needs_no_encoding_with_all_characters(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_output_needs_no_encoding_with_all_characters(here, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
     done = batchsolve("count", "--help")
     assert (done.returncode, "\\u2026" in done.stdout) == (0, True)
-    (tmp_path / "é.tiling").write_text("board: 1x2\npiece é: XX\n")
+    (here / "é.tiling").write_text("board: 1x2\npiece é: XX\n")
     done = batchsolve("draw", "é.tiling", "-o", "-", text=False)
     assert (done.returncode, "é" in done.stdout.decode()) == (0, True)
 
@@ -525,18 +523,17 @@ REPLACED = [
 
 
 @pytest.mark.parametrize("words", REPLACED)
-def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_no_output_replaces_an_input(words, here):
     for name in re.findall(r"[a-z]+\.[a-z]+", words):
         content = f"{GRID}\n" if name.startswith("grid") else PREDICTED
-        (tmp_path / name).write_text("AABB" * 4 if "regions" in words else content)
+        (here / name).write_text("AABB" * 4 if "regions" in words else content)
     if "folder" in words:
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "folder" / "rows.csv").write_text(PREDICTED)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+        (here / "folder").mkdir()
+        (here / "folder" / "rows.csv").write_text(PREDICTED)
+    before = {path: path.read_bytes() for path in here.rglob("*.*")}
     said = refused(*words.split())
     assert re.search("is both input and output; write|all of which is input; write", said)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+    assert {path: path.read_bytes() for path in here.rglob("*.*")} == before
 
 
 @pytest.mark.parametrize(
@@ -568,13 +565,12 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
         ("partition rows.csv -o s3://a/b", "s3://a/b: the parts are files on disk; name a folder"),
     ],
 )
-def test_outputs_have_names_of_their_own(words, why, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rows.csv").write_text(PREDICTED)
+def test_outputs_have_names_of_their_own(words, why, here):
+    (here / "rows.csv").write_text(PREDICTED)
     done = invoke(*words.split())
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"batchsolve: {why}")
-    assert os.listdir(tmp_path) == ["rows.csv"]
+    assert os.listdir(here) == ["rows.csv"]
 
 
 def test_no_column_is_named_where_each_row_is_a_file():

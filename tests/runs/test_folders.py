@@ -129,11 +129,10 @@ def test_parts_have_numbers(corpora, tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "address"), [(".csv", False), (".csv.gz", False), (".parquet", True)]
 )
-def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, suffix, address):
-    monkeypatch.chdir(tmp_path)
-    source = tmp_path / f"in{suffix}"
+def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix, address):
+    source = here / f"in{suffix}"
     put(source, range(400))
-    whole, out = tmp_path / "whole", tmp_path / "out"
+    whole, out = here / "whole", here / "out"
     target = f"file://{out}" if address else f"{out}/"
 
     with small_blocks(600):
@@ -142,7 +141,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
             bs.solve_file(source, target, on_progress=interrupted_after(150), jobs=1)
         [note] = caught.value.__notes__
         assert note == f"the rows done are kept in {target}; go on with `resume`"
-        assert list(tmp_path.glob("out*.partial.journal"))
+        assert list(here.glob("out*.partial.journal"))
         with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
@@ -152,7 +151,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(tmp_path, monkeypatch, s
     assert (summary.rows, ids(out)) == (400, list(range(400)))
     assert first[0].new_rows == 0
     assert first[0].totals is summary
-    assert not list(tmp_path.glob("out*.partial.journal"))
+    assert not list(here.glob("out*.partial.journal"))
 
 
 @pytest.fixture
@@ -238,9 +237,8 @@ def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
 
 
 @pytest.mark.usefixtures("_all_recorded")
-def test_a_file_is_not_resumed_as_a_folder(corpora, tmp_path, monkeypatch):
+def test_a_file_is_not_resumed_as_a_folder(corpora, here):
     """Their journals have one name, and each would leave out the rows that the other wrote."""
-    monkeypatch.chdir(tmp_path)
     outputs, forms = ("out.parquet", "out.parquet/"), ("a file", "a folder")
     for (first, second), (then, now) in ((outputs, forms), (outputs[::-1], forms[::-1])):
         with small_blocks(400):
@@ -300,9 +298,8 @@ def test_names_of_folders_and_of_the_files_in_them_need_not_be_utf_8(corpora, tm
 
 
 @pytest.mark.parametrize("address", [False, True])
-def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, tmp_path, monkeypatch, address):
-    monkeypatch.chdir(tmp_path)  # the folder of the journal of an address
-    out = tmp_path / "out"
+def test_a_folder_that_no_journal_tells_of_is_left_alone(corpora, here, address):
+    out = here / "out"  # the journal of an address is in the working directory
     target = f"file://{out}" if address else f"{out}/"
     with small_blocks(400):
         bs.solve_file(corpora / "a.csv", target)

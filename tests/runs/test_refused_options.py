@@ -63,7 +63,6 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("words", "message"), REFUSED)
-def test_options_that_do_not_suit(words, message, saved, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_options_that_do_not_suit(words, message, saved, here):
     assert message in refused(*words.replace("SAVED", saved).split())
-    assert not os.listdir(tmp_path)
+    assert not os.listdir(here)

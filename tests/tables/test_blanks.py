@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.problems.notation import Notation
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 
@@ -105,11 +104,6 @@ def test_blanks_that_cannot_be_are_refused(blank, why, tmp_path):
         corpus(tmp_path, PUZZLE, blank=blank, alphabet="1-4")
     with pytest.raises(bs.InputError):
         bs.solve(PUZZLE, blank=blank)
-
-
-def test_letters_are_digits_in_either_case():
-    with pytest.raises(bs.InputError, match="'a' is also a digit"):
-        Notation.from_name("A-D", 4, "a")
 
 
 EMPTY = {"texts": ["", " "], "objects": ["", None], "mixed": ["", 0]}
