@@ -186,7 +186,7 @@ def test_a_search_without_room_finds_no_form(monkeypatch):
 @pytest.mark.parametrize("make", [np.array, pa.array, pd.Series, pl.Series, iter])
 @pytest.mark.parametrize("form", ["texts", "digits"])
 def test_grids_may_come_in_columns(make, form):
-    puzzles = [PUZZLE, PUZZLE[::-1]]
+    puzzles = [PUZZLE, PUZZLE[::-1], "." * 16]
     digits = [[int(digit) for digit in puzzle.replace(".", "0")] for puzzle in puzzles]
     forms = bs.canonical_forms(make(puzzles if form == "texts" else digits))
     assert forms.grids.tolist() == bs.canonical_forms(digits).grids.tolist()
