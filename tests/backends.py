@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -70,6 +71,27 @@ def right():
 def in_session(leader):
     """Return the processes of a session that still run."""
     return [process.command for process in processes() if process.session == leader]
+
+
+@contextmanager
+def enumerating(backend, run):
+    """Start a long enumeration by two workers, in a new session; yield it once it keeps covers."""
+    pytest.importorskip(f"batchsolve.workers.{backend}")
+    command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
+    process = subprocess.Popen(
+        [*command, "--engine", "dlx", "--backend", backend, "--jobs", "2"],
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        while not list(run.glob("solutions/*.parquet")):
+            assert process.poll() is None, process.stderr.read()
+            time.sleep(0.1)
+        yield process
+    finally:
+        process.kill()
 
 
 def unused_port():
@@ -142,27 +164,13 @@ class OfClusters(OfEveryBackend):
         [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)],
     )
     def test_a_signal_ends_a_run_and_its_cluster(self, how, word, code, tmp_path):
-        pytest.importorskip(f"batchsolve.workers.{self.backend}")
         run = tmp_path / "run"
-        command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
-        process = subprocess.Popen(
-            [*command, "--engine", "dlx", "--backend", self.backend, "--jobs", "2"],
-            start_new_session=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            while not list(run.glob("solutions/*.parquet")):
-                assert process.poll() is None, process.stderr.read()
-                time.sleep(0.1)
+        with enumerating(self.backend, run) as process:
             if how == signal.SIGINT:  # a terminal tells the whole group
                 os.killpg(process.pid, how)
             else:
                 process.send_signal(how)
             process.wait(timeout=60)
-        finally:
-            process.kill()
         assert process.returncode == code
         deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
         while left := in_session(process.pid):

@@ -289,6 +289,13 @@ def _is_spared(frame):
 
 
 @pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Go to a new folder; return it."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def _garbage_stays():
     """Disable garbage collection, which may call anything at any moment."""
     gc.disable()

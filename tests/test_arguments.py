@@ -164,7 +164,6 @@ WRONG = {
     "numbers of covers are .* whole numbers, not 'a'": lambda: QUEENS.covers("a"),
     "numbers of covers are .* whole numbers, not \\[0.5\\]": lambda: QUEENS.covers([0.5]),
     "0 or -1 is a blank": lambda: batch(np.full((1, 16), -2)),
-    "on_progress is a function or True, not 5": lambda: count("queens:6", on_progress=5),
     "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),
     "number of jobs is 1 to 10,000, not 10,000,000": lambda: count("queens:6", jobs=10**7),
     "a problem is text, .*, not a list: solve_batch takes arrays": lambda: bs.estimate([GRID]),
@@ -237,8 +236,7 @@ def test_unknown_keywords_name_the_function_and_the_keyword_that_is_meant(messag
         UNKNOWN[message]()
 
 
-def test_a_directory_without_a_name_harms_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_directory_without_a_name_harms_no_file(here):
     mine = Path("solutions", "mine.txt")
     mine.parent.mkdir()
     mine.write_text("precious")

@@ -27,9 +27,8 @@ FROM_TO = PAGE.partition("## From generate to evaluate")[2].partition("\n## ")[0
 )
 
 
-def test_ten_commands_go_from_generate_to_evaluate(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
+def test_ten_commands_go_from_generate_to_evaluate(here, monkeypatch, capsys):
+    monkeypatch.syspath_prepend(here)
     Path("guess.py").write_text(GUESS)
     lines = COMMANDS.splitlines()
     assert len(lines) == 10
@@ -51,9 +50,8 @@ def test_ten_commands_go_from_generate_to_evaluate(tmp_path, monkeypatch, capsys
     assert page["by_technique"].all.rows == 200
 
 
-def test_commands_print_what_the_page_says(tmp_path, monkeypatch):
+def test_commands_print_what_the_page_says(here):
     """Those whose input the page makes are run; times differ, of course."""
-    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```console\n(.*?)^```$", PAGE, re.M | re.S)
     [block] = [each for each in blocks if each.startswith("$ batchsolve generate")]
     lines = block.splitlines()
@@ -123,7 +121,6 @@ def test_a_stream_repeats_no_row_and_no_image(tables, monkeypatch):
 
 def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):
     config = pytest.importorskip("datasets.config")  # the folder of that name has none
-    pytest.importorskip("pandas")
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
     bs.augment_file(ROOT / "datasets" / "sudoku9.csv", "augmented.parquet", n=1)
     examples = doctest.DocTestParser().get_doctest(WITH_DATASETS, {}, "page", None, None)

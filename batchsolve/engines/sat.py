@@ -277,8 +277,9 @@ def _allow_one_in_grids(rows: Ints, n_variables: int) -> tuple[list[Ints], int]:
     the at-most-one constraint", 2010). Also returns how many variables there are then.
     """
     n, size = rows.shape
+    width = int(np.ceil(np.sqrt(size)))
     pairs: list[Ints] = []
-    for place in np.divmod(np.arange(size), int(np.ceil(np.sqrt(size)))):
+    for place in np.divmod(np.arange(size), width):
         n_places = int(place.max()) + 1
         new = n_variables + 1 + np.arange(n * n_places).reshape(n, n_places)
         n_variables += new.size

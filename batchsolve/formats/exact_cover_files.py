@@ -91,7 +91,8 @@ def _say_of_first_comment(text: str) -> None:
     number, comment = next(lines, (0, [""]))
     if comment[0].startswith("|"):
         items = set(" ".join(comment).replace("|", " ").split())
-        if items and items <= {word.partition(":")[0] for _, words in lines for word in words}:
+        below = {word.partition(":")[0] for _, words in lines for word in words}
+        if items and items <= below:
             warn_once(
                 f"line {number} begins with | and was taken for a comment, although it names items;"
                 f" primary items stand before the |, and a problem without any is written as .ec"
@@ -525,7 +526,8 @@ def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
         suffix |= {c: f":{word}" for c, word in zip(used, words, strict=True)}
     for o in range(problem.n_options):
         cost = [] if problem.costs is None else [f"|${problem.costs[o]}"]
-        yield " ".join([*(names[i] + suffix[c] for i, c in problem.coloring(o).items()), *cost])
+        items = (names[i] + suffix[c] for i, c in problem.coloring(o).items())
+        yield " ".join([*items, *cost])
 
 
 # ---- matrices -------------------------------------------------------------------------------

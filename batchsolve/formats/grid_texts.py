@@ -191,7 +191,8 @@ def _of_list(text: str) -> str:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
         text = _POINT.sub("", text)
-    rows = list(filter(None, (part.translate(_AROUND).split() for part in text.split("]"))))
+    each = (part.translate(_AROUND).split() for part in text.split("]"))
+    rows = list(filter(None, each))
     is_square = len(rows) == 1 or {len(row) for row in rows} == {len(rows)}
     return (" " if is_square else "\n").join(map(" ".join, rows))
 
@@ -587,8 +588,9 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
     kept = list(lines)
     for n, each in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):
         rows, height = list(each), (default_box(n) or (n,))[0]
+        between_boxes = rows[height :: height + 1]
         empty = [k for k in rows if not lines[k].strip(",; \t")]
-        for gaps in (rows[height :: height + 1], empty if len(rows) % n else []):
+        for gaps in (between_boxes, empty if len(rows) % n else []):
             if set(gaps) <= set(empty) and len(rows) - len(gaps) in range(n, len(rows) + 1, n):
                 for k in gaps:
                     kept[k] = ""

@@ -101,7 +101,7 @@ class Spec:
     kind: str
     source: Any
     reader: Any
-    table: Any = None
+    table: Callable[[Any], RowTable] | None = None
     totals: Any = field(default_factory=Summary)
     same: Mapping[str, Any] = field(default_factory=dict)
     choice: Choice | None = None
@@ -251,6 +251,7 @@ def tables_of(
     spec: Spec, pool: Pool, most_rows: int | None = None, tell: Tell = silent
 ) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
+    assert spec.table is not None
     table = spec.table(spec.reader)
     yield pa.Table.from_batches([], table.schema)
     tell(Progress(0, spec.totals))
@@ -480,6 +481,7 @@ class FileRun:
             if is_parquet and isinstance(self.spec.source, Corpus):
                 reader = replace(self.spec.reader, numbers=numbers_of(self.spec.source, self.pool))
                 self.spec = replace(self.spec, reader=reader)
+            assert self.spec.table is not None
             table = self.spec.table(self.spec.reader)
             if is_parquet:
                 check_parquet(table.schema)

@@ -148,7 +148,6 @@ REFUSED = [
     ("count queens:4 --time-limit 0", "batchsolve: time_limit is more than 0 seconds, not 0"),
     ("solve puzzles.csv --split-depth -1", "batchsolve: split_depth is 0 or more, not -1"),
     ("solve puzzles.csv --chunk 0", "batchsolve: chunk is 1 or more, not 0"),
-    ("count queens:4 --split-depth -1", "split_depth is 0 or more, not -1"),
     ("count queens:4 --split-depth deep", "split_depth is a whole number, or 'auto', not 'deep'"),
     ("count queens:4 --box 6", "box is a pair, such as (2, 3) or 2x3, not '6'"),
     ("count queens:4 --box ٢x٢", "'٢x٢' ('٢' has digits other than 0 to 9)"),
@@ -157,7 +156,6 @@ REFUSED = [
     ("count queens:4 --symmetries no.json", "batchsolve: no.json: No such file or directory"),
     ("estimate queens:4 --seed -1", "a seed is 0 or more, not -1"),
     ("estimate queens:4 --probes 1", "probes is 2 to 1,000,000, not 1"),
-    ("estimate queens:4 --probes 1000000000", "1,000,000, not 1,000,000,000"),
     ("split queens:4 -o x --depth -1", "depth is 0 or more, not -1"),
     (f"split queens:4 -o x --depth {10**30}", f"depth is at most {2**62}, not {10**30}"),
     ("count queens:4 --run x --engine steam", "unknown engine"),
@@ -186,10 +184,9 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "why"), REFUSED)
-def test_values_that_make_no_sense_are_refused(words, why, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_values_that_make_no_sense_are_refused(words, why, here):
     assert why in refused(*words.split())
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
 
 
 def python(script, *arguments, **environment):
@@ -279,7 +276,6 @@ def test_a_time_limit_holds_while_a_problem_is_read():
 
 def test_what_dask_logs_is_not_printed():
     """Dask logs lost workers, perhaps after the command has ended."""
-    pytest.importorskip("distributed")
     script = """
 import logging, distributed
 logging.getLogger("asyncio").error("future exception was never retrieved")
@@ -363,12 +359,11 @@ def test_work_is_done_with_standard_error_closed(folder):
     assert with_closed("2>&- 1", "count", "queens:6").returncode == 2
 
 
-def test_output_needs_no_encoding_with_all_characters(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_output_needs_no_encoding_with_all_characters(here, monkeypatch):
     monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
     done = batchsolve("count", "--help")
     assert (done.returncode, "\\u2026" in done.stdout) == (0, True)
-    (tmp_path / "é.tiling").write_text("board: 1x2\npiece é: XX\n")
+    (here / "é.tiling").write_text("board: 1x2\npiece é: XX\n")
     done = batchsolve("draw", "é.tiling", "-o", "-", text=False)
     assert (done.returncode, "é" in done.stdout.decode()) == (0, True)
 
@@ -380,8 +375,8 @@ def test_runs_may_have_names_that_arrow_lacks(folder):
 
 
 def test_weights_may_be_larger_than_floats(folder):
-    names = [f"a{k}" for k in range(1100)]
-    (folder / "x.dlx").write_text("\n".join([" ".join(names), *names, *names]))
+    names = [f"a{k}" for k in range(275)]
+    (folder / "x.dlx").write_text("\n".join([" ".join(names), *names * 16]))
     done = batchsolve("sample", "x.dlx", "--weighted", "-o", "x.jsonl")
     assert (done.returncode, "from about 2^1100" in done.stderr) == (0, True)
 
@@ -528,18 +523,17 @@ REPLACED = [
 
 
 @pytest.mark.parametrize("words", REPLACED)
-def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_no_output_replaces_an_input(words, here):
     for name in re.findall(r"[a-z]+\.[a-z]+", words):
         content = f"{GRID}\n" if name.startswith("grid") else PREDICTED
-        (tmp_path / name).write_text("AABB" * 4 if "regions" in words else content)
+        (here / name).write_text("AABB" * 4 if "regions" in words else content)
     if "folder" in words:
-        (tmp_path / "folder").mkdir()
-        (tmp_path / "folder" / "rows.csv").write_text(PREDICTED)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+        (here / "folder").mkdir()
+        (here / "folder" / "rows.csv").write_text(PREDICTED)
+    before = {path: path.read_bytes() for path in here.rglob("*.*")}
     said = refused(*words.split())
     assert re.search("is both input and output; write|all of which is input; write", said)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+    assert {path: path.read_bytes() for path in here.rglob("*.*")} == before
 
 
 @pytest.mark.parametrize(
@@ -580,13 +574,12 @@ def test_no_output_replaces_an_input(words, tmp_path, monkeypatch):
         ("enumerate queens:6 -o run --backend nope", "unknown backend 'nope'; choose from"),
     ],
 )
-def test_outputs_have_names_of_their_own(words, why, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rows.csv").write_text(PREDICTED)
+def test_outputs_have_names_of_their_own(words, why, here):
+    (here / "rows.csv").write_text(PREDICTED)
     done = invoke(*shlex.split(words))
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr.startswith(f"batchsolve: {why}")
-    assert os.listdir(tmp_path) == ["rows.csv"]
+    assert os.listdir(here) == ["rows.csv"]
 
 
 def test_no_column_is_named_where_each_row_is_a_file():

@@ -1,13 +1,12 @@
 """`cells` and `bits` visit the nodes of dancing links, and hand back the same covers and stacks."""
 
-import subprocess
-import sys
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from conftest import DATASETS, WHOLE, wide
 from hypothesis import given, strategies as st
+from invoking import run_python
 from oracles import covers
 from test_engines import assert_same
 
@@ -106,7 +105,7 @@ resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, hard))
 answer = bs.solve_batch([[1, 1] + [0] * (64 * 64 - 2)], box=(8, 8), engine="cells", jobs=1)
 sys.exit(answer.messages[0])
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = run_python("-c", code)
     assert "digit 1 twice in a row: row 1, column 1 and row 1, column 2" in done.stderr
 
 

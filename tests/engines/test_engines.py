@@ -6,7 +6,6 @@ are checked once for each tree.
 
 import pickle
 import re
-import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +17,7 @@ import numpy as np
 import pytest
 from conftest import WHOLE, bounded_problems, coloured_problems, hard_puzzles, problems
 from hypothesis import given, strategies as st
+from invoking import run_python
 from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku, split
@@ -406,7 +406,7 @@ def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch
 def test_loading_an_engine_imports_no_other(load, modules):
     imports = "import sys; from batchsolve import Sudoku; from batchsolve.engines import "
     code = f"{imports} engine_for, get_engine; {load}; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = run_python("-c", code, check=True)
     assert {*re.findall(r"batchsolve\.engines\.(\w+)", run.stdout)} == modules
 
 

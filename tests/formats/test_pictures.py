@@ -171,11 +171,6 @@ def test_boards_of_many_cells_are_refused():
         Board.of(problem)
 
 
-def test_what_is_no_partial_cover_is_refused():
-    with pytest.raises(ProblemError, match="partial cover: options 0 and 1 both cover item r1c1"):
-        bs.draw("dominoes:2x2", [0, 1])
-
-
 def test_a_tiling_has_a_path_for_every_piece_and_none_for_holes():
     problem = tiling("...\n.#.\n...", "I2", use="any number")
     cover = next(bs.solutions(problem, limit=1, jobs=1))

@@ -85,9 +85,8 @@ def test_the_cheapest_below_a_stack(problem, data):
 
 
 # with the costs of `with_costs`, a MaxSAT solver finds the same sum
-@pytest.mark.parametrize("name", ["queens:8", "langford:8", "latin:4", "dominoes:6x6"])
+@pytest.mark.parametrize("name", ["queens:8", "langford:7", "latin:4", "dominoes:6x6"])
 def test_a_maxsat_solver_finds_none_cheaper(name):
-    pytest.importorskip("pysat")
     from pysat.examples.rc2 import RC2
     from pysat.formula import WCNF
 

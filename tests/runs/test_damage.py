@@ -156,20 +156,16 @@ NO_JOURNALS = [
 
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
 @pytest.mark.parametrize(("journal", "words"), NO_JOURNALS)
-def test_a_folder_or_pipe_in_the_place_of_a_journal_is_one_message(
-    tmp_path, monkeypatch, journal, words, make
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
+def test_a_folder_or_pipe_in_the_place_of_a_journal_is_one_message(here, journal, words, make):
+    (here / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
     os.makedirs("run", exist_ok=True)
     make(journal)
     why = f"batchsolve: {journal}: is not a file; move it away, and"
     assert refused(*words).startswith(why)
 
 
-def test_a_journal_that_may_not_be_read_is_one_message(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
+def test_a_journal_that_may_not_be_read_is_one_message(here):
+    (here / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
     assert invoke("enumerate", "queens:6", "-o", "run", "--limit", 2).exit_code == 1
     for name in ("out.csv", "out"):
         Journal(f"{name}.partial.journal", "solve", {}).close()

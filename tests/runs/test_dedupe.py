@@ -145,12 +145,11 @@ def test_the_first_of_each_puzzle_is_kept(tmp_path_factory, ours, others, symmet
     assert firsts == expected_ids([PUZZLE, *ours], [*others, "." * 16], symmetry)
 
 
-def test_a_mark_says_where_the_same_puzzle_stands(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_mark_says_where_the_same_puzzle_stands(here):
     empty = "." * 16
-    written(tmp_path / "a.csv", [empty, PUZZLE])
-    written(tmp_path / "b.csv", [PUZZLE.replace(".", "0"), SHORT, SAME_BUT_FOR_SYMMETRY])
-    written(tmp_path / "test.csv", [SHORT, "1" + empty[1:], empty])
+    written(here / "a.csv", [empty, PUZZLE])
+    written(here / "b.csv", [PUZZLE.replace(".", "0"), SHORT, SAME_BUT_FOR_SYMMETRY])
+    written(here / "test.csv", [SHORT, "1" + empty[1:], empty])
     bs.dedupe(["a.csv", "b.csv"], "out.csv", against=["test.csv"], mark=True)
     assert [row["first"] for row in rows_of_csv("out.csv")] == ["test.csv#3", "", "a.csv#2", "", ""]
     bs.dedupe(["a.csv", "b.csv"], "out.csv", mark=True, up_to_symmetry=True, chunk=1, jobs=2)
@@ -230,12 +229,11 @@ def test_standard_input_and_output(tmp_path):
     assert json.loads(run.stderr.splitlines()[-1])["repeated"] == 2
 
 
-def test_what_cannot_be_done_is_one_message(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    four, out = written(tmp_path / "four.csv", [PUZZLE]), "out.csv"
-    six = written(tmp_path / "six.csv", ["." * 36])
-    (tmp_path / "ruled.csv").write_text(f"puzzle,rules\n{PUZZLE},x\n")
-    large = tmp_path / "large.txt"
+def test_what_cannot_be_done_is_one_message(here):
+    four, out = written(here / "four.csv", [PUZZLE]), "out.csv"
+    six = written(here / "six.csv", ["." * 36])
+    (here / "ruled.csv").write_text(f"puzzle,rules\n{PUZZLE},x\n")
+    large = here / "large.txt"
     large.write_text(" ".join(["."] * 625) + "\n")
     cases = [
         ((four, "folder/"), {}, "folder/: name one file to write to"),
@@ -250,10 +248,10 @@ def test_what_cannot_be_done_is_one_message(tmp_path, monkeypatch):
     for files, how, message in cases:
         with pytest.raises(bs.BatchsolveError, match=message):
             bs.dedupe(*files, **how)
-    (tmp_path / "marked.csv").write_text(f"first,puzzle\n1,{PUZZLE}\n")
+    (here / "marked.csv").write_text(f"first,puzzle\n1,{PUZZLE}\n")
     with pytest.raises(bs.InputError, match="has a column first already"):
         bs.dedupe("marked.csv", out, mark=True)
-    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".csv"] * 4 + [".txt"]
+    assert sorted(path.suffix for path in here.iterdir()) == [".csv"] * 4 + [".txt"]
 
 
 def test_a_file_that_is_damaged_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -404,8 +402,7 @@ def test_tables_of_the_kind_that_came(library, tmp_path):
         ("generate", "-n", 2, "--unlike", "nofile", "-o", "out.csv"),
     ],
 )
-def test_nothing_is_written_if_the_known_rows_cannot_be_read(words, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
+def test_nothing_is_written_if_the_known_rows_cannot_be_read(words, here):
+    (here / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
     assert refused(*words).startswith("batchsolve: nofile: ")
-    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+    assert [path.name for path in here.iterdir()] == ["in.csv"]

@@ -210,13 +210,6 @@ def test_a_clock_that_steps_back_changes_nothing(corpus, expected, tmp_path, mon
     assert sum(pq.read_metadata(part).num_rows for part in parts) == 92
 
 
-def test_an_empty_journal_is_that_of_a_run_that_never_began(tmp_path):
-    path = tmp_path / "journal"
-    path.touch()
-    with Journal(str(path), "solve", {"limit": 2}) as journal:
-        assert journal.state() is None
-
-
 @pytest.fixture
 def interrupted(tmp_path):
     """Leave the file of a journal whose tables were not made."""

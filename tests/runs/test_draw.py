@@ -208,10 +208,7 @@ def test_the_command_draws_the_first_solutions(tmp_path):
         ("found_covers", ("draw", "queens:8", "--found", "run", "-n", 90, "-o", "out.html")),
     ],
 )
-def test_a_run_that_ends_while_it_is_read_is_not_called_complete(
-    tmp_path, monkeypatch, reader, words
-):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypatch, reader, words):
     with bs.Run("run", "queens:8", collect=True, engine="dlx") as begun:
         assert not begun.search(node_limit=1000, budget=300, jobs=1).complete
     read = getattr(export, reader)

@@ -246,7 +246,6 @@ def test_categories_keep_their_order(library):
 
 
 def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
-    pytest.importorskip("pandas")
     rows = [(UNIQUE, SOLUTION, SOLUTION, "9"), (UNIQUE, "12", SOLUTION, "10")]
     result = bs.evaluate(table_of(rows), by="level")
     frame = result.to_pandas()
@@ -262,7 +261,6 @@ def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
 
 
 def test_strata_named_as_counts_keep_their_values_in_a_data_frame():
-    pytest.importorskip("pandas")
     columns = {"puzzle": [UNIQUE] * 3, "prediction": [SOLUTION] * 3, "clues": [24, 25, 24]}
     frame = bs.evaluate(pa.table(columns), by="clues").to_pandas()
     assert frame["given_clues"].tolist() == ["24", "25"]
@@ -331,7 +329,6 @@ def test_columns_without_single_values_have_no_strata(do):
 
 
 def test_no_strata_are_a_data_frame_without_rows():
-    pytest.importorskip("pandas")
     frame = bs.evaluate(table_of([]), by="level").to_pandas()
     assert (len(frame), list(frame)[:2]) == (0, ["level", "rows"])
 
@@ -342,7 +339,6 @@ def texts_of(path):
 
 
 def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
-    pytest.importorskip("matplotlib")
     from batchsolve.formats.pictures.charts import strata_figure
 
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10", "10", "x$y$"]]
@@ -369,7 +365,6 @@ def test_a_plot_has_the_shares_of_strata_with_intervals(tmp_path):
 
 
 def test_a_plot_of_two_columns_is_a_table_in_their_order(tmp_path):
-    pytest.importorskip("matplotlib")
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in ["9", "10"]]
     table = table_of([*rows, (UNIQUE, "12", SOLUTION, "10")])
     bands = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1]), pa.array(["low", "high"]))

@@ -198,25 +198,6 @@ def test_all_regions_are_drawn(n, count):
         assert abs(k - turned[tuple(map(numbers.get, other))]) <= 6 * (2 * k) ** 0.5
 
 
-def test_puzzles_with_rules_of_their_own_are_made_by_the_command(tmp_path):
-    words = ["generate", "-n", "5", "--box", "2x2"]
-    (tmp_path / "cages").write_text(LAYOUT.replace(" ", "\n"))
-    for k, how in enumerate(
-        (
-            ["--cages", "1..3", "--clues", "0"],
-            ["--cage-layout", str(tmp_path / "cages")],
-            ["--lines", "thermo+palindrome", "--line-cells", "2..3"],
-            ["--jigsaw", "--cages", "2..4", "--marks", "parity", "--lines", "renban"],
-        )
-    ):
-        out = tmp_path / f"{k}.csv"
-        result = invoke(*words, *how, "-o", out)
-        assert result.exit_code == 0, result.output
-        made = csv.read_csv(out).to_pydict()
-        assert max(made["clues"]) <= 4 * k
-        assert bs.solve_file(out, tmp_path / "solved.csv").unique == 5
-
-
 def test_puzzles_of_9_by_9_are_minimal_and_have_one_solution():
     table = bs.generate_table(50, seed=3, minimal=True, jobs=1)
     problem = bs.Sudoku(3, 3)
@@ -377,12 +358,20 @@ def test_no_rows_are_a_table_with_columns(tmp_path):
     assert bs.generate_table(0).column_names == ["puzzle", "solution", "clues"]
 
 
-def test_a_table_of_puzzles_says_by_which_rules_they_are_solved(tmp_path):
-    for name, how in GRIDS.items():
-        out = tmp_path / f"{name}.csv"
-        bs.generate_file(out, 10, **how, seed=1)
-        summary = bs.solve_file(out, tmp_path / "solved.csv")
-        assert (summary.unique, summary.disagree) == (10, 0)
+OWN_RULES = {
+    "cages": {"cages": (1, 3), "clues": 0},
+    "a layout of cages": {"cage_layout": LAYOUT.replace(" ", "\n")},
+    "lines": {"lines": "thermo+palindrome", "line_cells": (2, 3)},
+    "all": {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "renban"},
+}
+
+
+@pytest.mark.parametrize("kind", GRIDS | OWN_RULES)
+def test_a_table_of_puzzles_says_by_which_rules_they_are_solved(kind, tmp_path):
+    out, how = tmp_path / "out.csv", GRIDS.get(kind) or {"box": (2, 2), **OWN_RULES[kind]}
+    bs.generate_file(out, 10, **how, seed=1)
+    summary = bs.solve_file(out, tmp_path / "solved.csv")
+    assert (summary.unique, summary.disagree) == (10, 0)
 
 
 def test_weighted_rows_stand_for_all_minimal_puzzles():

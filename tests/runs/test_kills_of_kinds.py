@@ -54,13 +54,12 @@ def kill_after_steps(words, and_a_worker_before=False):
 
 @needs_sessions
 @pytest.mark.parametrize("name", KINDS)
-def test_a_run_that_is_killed_goes_on_and_finds_the_same(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_that_is_killed_goes_on_and_finds_the_same(name, here):
     text, options = KINDS[name]
     if text:
         Path(name).write_text(text)
     words = ["enumerate", name, "--engine", "dlx", "--resume", "--jobs", "2", *options, "-o"]
-    whole, run = tmp_path / "whole", tmp_path / "killed"
+    whole, run = here / "whole", here / "killed"
     assert invoke(*words, whole).exit_code == 0
     kill_after_steps([*words, str(run)], and_a_worker_before=True)
     assert describe_run(str(run))["outstanding"]

@@ -300,14 +300,6 @@ def test_parquet_text_must_be_utf8(solve):
     assert all(word in done.err for word in ["in.parquet: rows 1 to 2", "not UTF-8", "again"])
 
 
-def test_parquet_nulls_are_invalid_rows(solve):
-    pq.write_table(pa.table({"puzzle": [P, None, P2], "solution": [S, S, None]}), "in.parquet")
-    done = solve(None, name="in.parquet")
-    assert (done.code, done.column("solution")) == (1, [S, "", S2])
-    assert done.column("agrees") == ["true", "", ""]
-    assert "no grid" in done.rows[1]["message"]
-
-
 def test_given_solutions_that_are_missing_malformed_or_wrong(solve):
     given = [S, "", " ", "x", S2, S[:80] + "."]
     done = solve("puzzle,solution\n" + "".join(f"{P},{text}\n" for text in given))

@@ -158,15 +158,6 @@ def test_shares_of_single_precision_add_up():
     assert sum(map(len, made.values())) == 40
 
 
-def test_parts_do_not_replace_their_input(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pacsv.write_csv(with_relatives(9), "train.csv")
-    with pytest.raises(bs.InputError, match="is both input and output"):
-        bs.partition("train.csv", ".")
-    with pytest.raises(bs.InputError, match="the rows are read twice; name a file in place"):
-        bs.partition("-", "parts")
-
-
 def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     """Its rows could be those of the new training part."""
     pacsv.write_csv(with_relatives(9), tmp_path / "in.csv")

@@ -13,7 +13,6 @@ REFUSED = [
     ("count queens:6 queens:5 --up-to-symmetry", "'--up-to-symmetry': for one problem"),
     ("count queens:6 --stats", "--stats is for a table of counts"),
     ("count queens:6 queens:5 --box 2x2", "takes no --box; leave it out"),
-    ("count queens:6 queens:5 --column x", "only tables have a column of problems"),
     ("count queens:6 queens:5 -o x.npy", ".npy holds nothing but solved grids"),
     # tables of counted subtrees
     ("count queens:6 --memo-size 8", "--memo-size needs --memo"),
@@ -21,7 +20,6 @@ REFUSED = [
     ("count queens:6 --memo --engine memo:8", "leave out --engine, --branch: memo:8"),
     ("count queens:6 --memo --branch first", "leave out --engine, --branch: dlx:first"),
     ("count queens:6 --memo --memo-size 0", "the size of a table is 1 to 1,073,741,824 megabytes"),
-    ("count queens:6 --memo --limit 3", "only counts, and counts everything"),
     # graphs, and sums over them
     ("count queens:6 --graph x.zdd", GRAPH),
     ("count queens:6 --memo --graph x.zdd --limit 2", GRAPH),
@@ -35,8 +33,6 @@ REFUSED = [
     ("count queens:4 --by options --limit 2", "--by goes with --memo-size and"),
     ("count queens:4 --by options --memo", "--by goes with --memo-size and"),
     ("count queens:4 queens:5 --by options", "'--by': for one problem, without -o"),
-    ("count latin:5 --by options --memo-size 1", "takes more than 1 megabyte"),
-    ("count latin:4 --by options --memo-size 0", "memory is 1 to"),
     ("count latin:4 --by options --backend loky", "--by goes with --memo-size"),
     ("graph queens:6 nothing.zdd", "nothing.zdd: No such file"),
     ("graph queens:6 SAVED --list --sample 2", "--list and --sample do not go together"),
@@ -45,7 +41,6 @@ REFUSED = [
     ("graph queens:6 SAVED --with z9", "unknown option 'z9'; choose a name or a number"),
     ("graph queens:6 SAVED --with 36", "unknown option '36'; choose a name or a number"),
     ("sample queens:6 -o nowhere/x.jsonl", "nowhere does not exist"),
-    ("sample queens:6 -n -1", "the size of a sample is 0 to 100,000,000, not -1"),
     # projections
     ("count queens:6 --project x", "no item is called 'x'; the first is 'r4'"),
     ("count edgecovers:4 --project 1 --engine cells", "takes no bounds of items"),
@@ -53,7 +48,6 @@ REFUSED = [
     ("count queens:6 --project r1 --engine memo", "only counts"),
     ("count queens:6 queens:5 --project r1", "for one problem, without -o"),
     # drawings
-    ("draw queens:4 -o out.png", "out.png: drawings are .svg or .html files, not .png"),
     ("draw queens:4 -o out", "drawings are .svg or .html files"),
     ("draw - --found - -o out.svg", "the problem or its solutions, not both"),
     ("draw queens:4 --found x -o - --node-limit 5", "--found does not search"),
@@ -70,7 +64,6 @@ def saved(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("words", "message"), REFUSED)
-def test_options_that_do_not_suit(words, message, saved, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_options_that_do_not_suit(words, message, saved, here):
     assert message in refused(*words.replace("SAVED", saved).split())
-    assert not os.listdir(tmp_path)
+    assert not os.listdir(here)

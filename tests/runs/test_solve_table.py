@@ -3,6 +3,8 @@
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -43,10 +45,9 @@ def test_a_table_has_the_answers_of_a_file(name, backend, tmp_path):
 
 
 def test_data_frames_of_pandas_keep_their_index_and_columns():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(
+    frame = pd.DataFrame(
         {
-            "name": pandas.Categorical(["a", "b", "a"]),
+            "name": pd.Categorical(["a", "b", "a"]),
             "puzzle": [PUZZLE, None, "11.............."],
             "status": [1.5, 2.5, np.nan],
         },
@@ -54,13 +55,13 @@ def test_data_frames_of_pandas_keep_their_index_and_columns():
     )
     before = frame.copy()
     solved = bs.solve_table(frame, column="puzzle")
-    pandas.testing.assert_frame_equal(frame, before)
-    assert type(solved) is pandas.DataFrame
+    pd.testing.assert_frame_equal(frame, before)
+    assert type(solved) is pd.DataFrame
     assert solved.index.tolist() == [7, 7, 3]
     names = ["name", "puzzle", "given_status", "solution", "status", "n_solutions", "message"]
     assert solved.columns.tolist() == names
-    pandas.testing.assert_series_equal(solved["name"], frame["name"])
-    pandas.testing.assert_series_equal(solved["given_status"], frame["status"], check_names=False)
+    pd.testing.assert_series_equal(solved["name"], frame["name"])
+    pd.testing.assert_series_equal(solved["given_status"], frame["status"], check_names=False)
     assert solved["status"].tolist() == ["unique", "invalid", "invalid"]
     assert solved["solution"].tolist()[0] == SOLUTION
     assert solved["solution"].isna().tolist() == [False, True, True]
@@ -68,8 +69,7 @@ def test_data_frames_of_pandas_keep_their_index_and_columns():
 
 @pytest.mark.parametrize("puzzles", [[PUZZLE], [PUZZLE, "11.............."]])
 def test_integers_and_booleans_of_pandas_are_nullable_whether_a_row_is_invalid_or_not(puzzles):
-    pandas = pytest.importorskip("pandas")
-    solved = bs.solve_table(pandas.DataFrame({"puzzle": puzzles, "answer": SOLUTION}), stats=True)
+    solved = bs.solve_table(pd.DataFrame({"puzzle": puzzles, "answer": SOLUTION}), stats=True)
     kinds = {name: str(solved[name].dtype) for name in ("n_solutions", "agrees", "nodes")}
     assert kinds == {"n_solutions": "Int64", "agrees": "boolean", "nodes": "Int64"}
     assert solved["n_solutions"].isna().tolist() == [puzzle != PUZZLE for puzzle in puzzles]
@@ -77,13 +77,12 @@ def test_integers_and_booleans_of_pandas_are_nullable_whether_a_row_is_invalid_o
 
 
 def test_data_frames_of_polars_come_back_as_such():
-    polars = pytest.importorskip("polars")
-    frame = polars.DataFrame({"id": [1, 2], "puzzle": [PUZZLE, "." * 16]})
+    frame = pl.DataFrame({"id": [1, 2], "puzzle": [PUZZLE, "." * 16]})
     solved = bs.solve_table(frame, limit=1)
-    assert type(solved) is polars.DataFrame
+    assert type(solved) is pl.DataFrame
     assert solved.columns == ["id", "puzzle", "solution", "status", "n_solutions", "message"]
     assert solved["status"].to_list() == ["solved", "solved"]
-    assert solved["id"].dtype == polars.Int64
+    assert solved["id"].dtype == pl.Int64
 
 
 class Exported:
@@ -99,7 +98,6 @@ class Exported:
 @pytest.mark.parametrize("kind", ["categorical", "enum"])
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_categories_of_polars_are_texts(kind, backend):
-    pl = pytest.importorskip("polars")
     puzzles, solution = ["1.....2..3.....4", "12.............."], "1243342143122134"
     of_kind = pl.Categorical if kind == "categorical" else pl.Enum([*puzzles, solution])
     given = pl.DataFrame({"puzzle": puzzles * 2, "solution": [solution, None] * 2})
@@ -162,9 +160,8 @@ CELLS = {
 
 @pytest.mark.parametrize("name", CELLS)
 def test_lists_in_cells_of_pandas_stay_what_they_are(name):
-    pandas = pytest.importorskip("pandas")
     cell = CELLS[name]
-    frame = pandas.DataFrame({"id": ["a", "b"], "puzzle": [None, cell]})
+    frame = pd.DataFrame({"id": ["a", "b"], "puzzle": [None, cell]})
     images = bs.augment(frame, seed=1)["puzzle"]
     for made in (*bs.solve_table(frame)["solution"][1:], *images):
         assert type(made) is type(cell)
@@ -175,9 +172,8 @@ def test_lists_in_cells_of_pandas_stay_what_they_are(name):
 
 
 def test_lists_of_arrow_in_pandas_stay_of_arrow():
-    pandas = pytest.importorskip("pandas")
-    kind = pandas.ArrowDtype(pa.list_(pa.int8()))
-    frame = pandas.DataFrame({"puzzle": pandas.array([CELLS["list"]], dtype=kind)})
+    kind = pd.ArrowDtype(pa.list_(pa.int8()))
+    frame = pd.DataFrame({"puzzle": pd.array([CELLS["list"]], dtype=kind)})
     assert bs.solve_table(frame)["solution"].dtype == kind
 
 
@@ -238,13 +234,14 @@ SERIES = {
     "array": lambda texts: np.array(texts, object),
     "arrow": pa.array,
     "chunked": lambda texts: pa.chunked_array([texts[:2], texts[2:]]),
+    "pandas": pd.Series,
+    "polars": pl.Series,
 }
 
 
-@pytest.mark.parametrize("kind", [*SERIES, "pandas", "polars"])
+@pytest.mark.parametrize("kind", SERIES)
 def test_texts_are_solved_like_digits(kind):
-    series = SERIES.get(kind) or pytest.importorskip(kind).Series
-    result = bs.solve_batch(series(TEXTS))
+    result = bs.solve_batch(SERIES[kind](TEXTS))
     assert len(result) == len(TEXTS)
     assert result.status.tolist() == ["unique", "invalid", "multiple", "invalid", "invalid"]
     texts = result.text()
@@ -357,7 +354,7 @@ def union():
 
 
 def sparse():
-    return pytest.importorskip("pandas").arrays.SparseArray([0, 1])
+    return pd.arrays.SparseArray([0, 1])
 
 
 @pytest.mark.parametrize("column", [damaged, union, sparse, lambda: [1, "a"]])
@@ -366,13 +363,12 @@ def test_an_error_of_arrow_names_the_column_and_what_to_do(column):
     if isinstance(values, pa.Array):
         table = pa.table({"puzzle": [PUZZLE] * 2, "x": values})
     else:
-        table = pytest.importorskip("pandas").DataFrame({"puzzle": [PUZZLE] * 2, "x": values})
+        table = pd.DataFrame({"puzzle": [PUZZLE] * 2, "x": values})
     with pytest.raises(bs.InputError, match=r"^column 'x': .*; convert it, or leave it out$"):
         bs.solve_table(table)
 
 
 def test_what_polars_cannot_export_is_named():
-    pl = pytest.importorskip("polars")
     puzzle, large = pl.Series("puzzle", [PUZZLE]), pl.Series("x", [10**20], dtype=pl.Int128)
     with pytest.raises(bs.InputError, match=r"column 'x' holds integers .*pl\.String"):
         bs.solve_table(pl.DataFrame([puzzle, large]))
@@ -384,16 +380,15 @@ def test_what_polars_cannot_export_is_named():
 
 
 def test_a_series_is_not_a_table():
-    pandas, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    for made in (pandas.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values])):
+    for made in (pd.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values])):
         with pytest.raises(bs.InputError, match=r"a table is .*, not a .*: solve_batch takes"):
             bs.solve_table(made([PUZZLE]))
     with pytest.raises(bs.InputError, match="not a Series"):
-        bs.solve_table(pandas.Series([10**80]))
+        bs.solve_table(pd.Series([10**80]))
 
 
 def test_missing_texts_are_empty_and_other_values_are_named():
-    for missing in (None, float("nan"), np.float64("nan"), pytest.importorskip("pandas").NA):
+    for missing in (None, float("nan"), np.float64("nan"), pd.NA):
         for grids in ([PUZZLE, missing], np.array([PUZZLE, missing], object)):
             assert bs.solve_batch(grids).status.tolist() == ["unique", "invalid"]
     for value in (5, [1] * 16, PUZZLE[:15] + "\udcff"):
@@ -404,7 +399,7 @@ def test_missing_texts_are_empty_and_other_values_are_named():
 
 
 def test_labels_of_columns_and_metadata_of_tables_are_kept():
-    frame = pytest.importorskip("pandas").DataFrame({0: [PUZZLE], "status": [1]})
+    frame = pd.DataFrame({0: [PUZZLE], "status": [1]})
     assert list(bs.solve_table(frame))[:2] == [0, "given_status"]
     table = pa.table({"puzzle": [PUZZLE]}).replace_schema_metadata({"made": "here"})
     assert bs.solve_table(table).schema.metadata == {b"made": b"here"}

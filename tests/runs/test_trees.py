@@ -13,7 +13,7 @@ from conftest import coloured_problems, problems, wide
 from every_step import EVERY_STEP, hear
 from failing import with_small_files
 from hypothesis import given, settings, strategies as st
-from invoking import invoke
+from invoking import invoke, run_python
 from oracles import covers
 
 import batchsolve as bs
@@ -23,6 +23,7 @@ from batchsolve.runs.count import count, solutions
 from batchsolve.runs.export import export_run
 from batchsolve.search import scheduler, tree
 
+FOURS, OTHER = bs.Sudoku(2, 2), bs.Sudoku(1, 4)
 WAYS = [
     {"jobs": 1},
     {"jobs": 2},
@@ -53,18 +54,16 @@ def test_every_cover_comes_once(problem, depth, budget):
 
 
 def test_counts_below_a_stack_and_below_several():
-    problem = bs.Sudoku(2, 2)
-    assert count(problem, [0]).count == 72
-    assert count(problem, bs.Stacks.from_lists([[0], [1], [2]])).count == 3 * 72
+    assert count(FOURS, [0]).count == 72
+    assert count(FOURS, bs.Stacks.from_lists([[0], [1], [2]])).count == 3 * 72
 
 
 @pytest.mark.parametrize("limit", [1, 2, 99, 287, 288, 289])
 def test_a_limit_is_met_exactly(limit):
-    problem = bs.Sudoku(2, 2)
-    result = count(problem, limit=limit, jobs=2)
+    result = count(FOURS, limit=limit, jobs=2)
     assert result.count == min(limit, 288)
     assert result.complete == (limit > 288) or limit == 288
-    found = list(solutions(problem, limit=limit))
+    found = list(solutions(FOURS, limit=limit))
     assert len({tuple(c) for c in found}) == len(found) == min(limit, 288)
 
 
@@ -154,12 +153,11 @@ def read_all(directory):
 
 
 def test_a_run_goes_on_from_limit_to_limit(tmp_path):
-    problem = bs.Sudoku(2, 2)
-    with runs.Run(tmp_path / "whole", problem, collect=True) as run:
+    with runs.Run(tmp_path / "whole", FOURS, collect=True) as run:
         assert run.search().count == 288
     counts = []
     for limit in range(40, 330, 40):
-        with runs.Run(tmp_path / "run", problem, collect=True, resume=True) as run:
+        with runs.Run(tmp_path / "run", FOURS, collect=True, resume=True) as run:
             counts.append(run.search(limit=limit).count)
     assert counts == [40, 80, 120, 160, 200, 240, 280, 288]
     assert read_all(tmp_path / "run") == read_all(tmp_path / "whole")
@@ -195,7 +193,6 @@ def test_a_run_knows_the_name_of_its_problem(tmp_path):
     assert runs.describe_run(str(tmp_path / "0"))["name"] == "queens:6"
 
 
-FOURS, OTHER = bs.Sudoku(2, 2), bs.Sudoku(1, 4)
 HAD = r"had problem = 'Sudoku\(2, 2\)'"
 REFUSED = [
     (HAD + r", this one has 'Sudoku\(1, 4\)'", [OTHER, [0]], {}),
@@ -267,11 +264,7 @@ def test_a_run_of_this_process_is_described_while_it_goes_on(tmp_path):
         with pytest.raises(bs.OutputError, match="is being written by another run"):
             runs.Run(folder, family("queens:8"), collect=True, resume=True)
         # the refused one has not freed the lock of the first
-        done = subprocess.run(
-            [sys.executable, "-m", "batchsolve", "enumerate", "queens:8", "-o", folder, "--resume"],
-            capture_output=True,
-            text=True,
-        )
+        done = run_python("-m", "batchsolve", "enumerate", "queens:8", "-o", folder, "--resume")
         assert "is being written by another run" in done.stderr
         assert run.search(jobs=1).count == 92
         assert runs.describe_run(folder)["complete"]
@@ -295,7 +288,6 @@ def test_a_full_disk_loses_nothing(clue_row, tmp_path):
 
 def test_what_a_power_cut_leaves_of_a_checkpoint_is_the_earlier_one(tmp_path, monkeypatch):
     """The test copies the files while checkpoints are written."""
-    problem = bs.Sudoku(2, 2)
     monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
     seal = journal.Journal._seal
 
@@ -304,7 +296,7 @@ def test_what_a_power_cut_leaves_of_a_checkpoint_is_the_earlier_one(tmp_path, mo
             shutil.copytree(tmp_path / "run", tmp_path / f"copy{len(list(tmp_path.iterdir()))}")
         return seal(self)
 
-    with runs.Run(tmp_path / "run", problem, collect=True) as run:
+    with runs.Run(tmp_path / "run", FOURS, collect=True) as run:
         monkeypatch.setattr(journal.Journal, "_seal", copied_and_sealed)
         assert run.search(jobs=1, budget=30).count == 288
     monkeypatch.setattr(journal.Journal, "_seal", seal)
@@ -313,7 +305,7 @@ def test_what_a_power_cut_leaves_of_a_checkpoint_is_the_earlier_one(tmp_path, mo
     went_back = 0
     for copy in random.Random(5).sample(copies, 20):
         before = len(list((copy / "solutions").iterdir()))
-        with runs.Run(copy, problem, collect=True, resume=True) as run:
+        with runs.Run(copy, FOURS, collect=True, resume=True) as run:
             went_back += len(list((copy / "solutions").iterdir())) < before
             assert run.search().count == 288
         assert len(set(read_all(copy))) == len(read_all(copy)) == 288
@@ -349,15 +341,14 @@ def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
             raise KeyboardInterrupt
         return result
 
-    problem = bs.Sudoku(2, 2)
     monkeypatch.setattr(owner, name, interrupted)
-    with runs.Run(tmp_path / "run", problem, collect=True) as run:
+    with runs.Run(tmp_path / "run", FOURS, collect=True) as run:
         with pytest.raises(KeyboardInterrupt):
             run.search(jobs=1, budget=30)
         if not resumed:
             assert run.search(jobs=1, budget=30).count == 288
     if resumed:
-        with runs.Run(tmp_path / "run", problem, collect=True, resume=True) as run:
+        with runs.Run(tmp_path / "run", FOURS, collect=True, resume=True) as run:
             assert run.search(jobs=1, budget=30).count == 288
     assert len(set(read_all(tmp_path / "run"))) == len(read_all(tmp_path / "run")) == 288
 

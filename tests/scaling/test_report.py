@@ -1,5 +1,4 @@
 import base64
-import importlib.util
 import json
 import re
 import shutil
@@ -23,8 +22,6 @@ from batchsolve.scaling.report import render
 from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals, speedup_rows
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
-is_missing = importlib.util.find_spec("matplotlib") is None
-with_matplotlib = pytest.mark.skipif(is_missing, reason="matplotlib is an extra")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 VOID = {"meta", "img", "br", "link", "hr"}
 
@@ -96,7 +93,6 @@ def test_the_report_says_what_was_measured(home):
     assert n_rows > 2 * len(experiment.runs)
 
 
-@with_matplotlib
 def test_pictures_lie_beside_the_report_and_in_it(home):
     html = (home / "report.html").read_text()
     for name in PICTURES:
@@ -122,7 +118,6 @@ def least_seconds(monkeypatch):
     monkeypatch.setattr("batchsolve.scaling.speedup.LEAST_SECONDS", 0.5)
 
 
-@with_matplotlib
 def test_speedup_shows_points_ideal_and_fits(home):
     series = read_experiment(str(home)).series()
     (axes,) = report.speedup_figure(series).axes
@@ -136,7 +131,6 @@ def test_speedup_shows_points_ideal_and_fits(home):
         assert bars.lines[0].get_ydata() == pytest.approx(list(one.speedups().values()))
 
 
-@with_matplotlib
 @pytest.mark.parametrize("draw", [report.speedup_figure, report.efficiency_figure])
 def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(several, draw, monkeypatch):
     least_seconds(monkeypatch)
@@ -217,7 +211,6 @@ def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
     assert {row["workers"] for row in rows if row["part"] in ("depth", "budget")} == {16, 1000}
 
 
-@with_matplotlib
 def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several, monkeypatch):
     least_seconds(monkeypatch)
     figure = report.speedup_figure(several)
@@ -230,14 +223,12 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
     assert note.startswith("Not drawn, because the runs are too short: a-name-that-")
 
 
-@with_matplotlib
 def test_series_of_a_picture_differ_in_colour_and_marker():
     looks = [charts.look_of(k) for k in range(14)]
     assert len({look["color"] for look in looks[:7]}) == 7
     assert len({(look["color"], look["marker"]) for look in looks}) == 14
 
 
-@with_matplotlib
 def test_the_same_data_make_the_same_file(home, tmp_path):
     report.draw_all(read_experiment(str(home)), [], tmp_path)
     for name in PICTURES[:-1]:
@@ -256,7 +247,6 @@ def test_files_of_a_report_have_one_writer_and_appear_whole(home, tmp_path, monk
         file.write(before)
 
 
-@with_matplotlib
 def test_engines_that_were_given_up_have_a_bar_that_says_so(tmp_path, monkeypatch):
     seconds = {"auto": 0.5, "sat": None, "dlx": 0.25, "ortools": None}
     problems = {"queens:8": {"covers": 92, "seconds": seconds}}
@@ -273,7 +263,6 @@ def test_engines_that_were_given_up_have_a_bar_that_says_so(tmp_path, monkeypatc
     assert b"<svg" in path.with_suffix(".svg").read_bytes()
 
 
-@with_matplotlib
 @pytest.mark.parametrize("limits", [(0.17, 0.26), (0.9, 9.5), (0.08, 48), (1e-5, 2)])
 def test_logarithmic_axes_have_numbers_in_every_range(limits):
     figure, (axes,) = charts.new_figure("", "")
@@ -285,7 +274,6 @@ def test_logarithmic_axes_have_numbers_in_every_range(limits):
     assert 3 <= len(set(seen)) <= 10
 
 
-@with_matplotlib
 def test_there_is_no_curve_over_one_number_of_workers():
     assert report.speedup_figure([]) is None
     assert report.depth_figure([]) is None

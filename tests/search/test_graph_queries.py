@@ -54,14 +54,13 @@ def test_costs_of_covers_below_clues(tmp_path):
 
 
 @pytest.mark.parametrize("asked", [["--by", "options"], ["--memo", "--graph", "graph.zdd"]])
-def test_graphs_that_take_too_much_time(asked, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_graphs_that_take_too_much_time(asked, here):
     late = invoke("count", "latin:7", *asked, "--time-limit", 0.3)
     assert (late.exit_code, late.stdout) == (1, "")
     assert late.stderr == "batchsolve: the time limit was reached before there was a result\n"
     facts = json.loads(invoke("count", "latin:7", *asked, "--time-limit", 0.3, "--json").stdout)
     assert (facts["count"], facts["complete"]) == (0, False)
-    assert not list(tmp_path.iterdir())
+    assert not list(here.iterdir())
     assert invoke("count", "latin:4", *asked, "--time-limit", 60).exit_code == 0
 
 

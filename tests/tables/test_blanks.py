@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 import batchsolve as bs
-from batchsolve.problems.notation import Notation
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 
@@ -27,15 +26,6 @@ def digits(corpus):
 
 
 RIGHT = [0 if symbol == "." else int(symbol) for symbol in PUZZLE]
-
-
-@pytest.mark.parametrize("blank", ".0*_-")
-def test_known_blanks_need_not_be_named(blank, tmp_path):
-    found = corpus(tmp_path, PUZZLE.replace(".", blank))
-    assert digits(found) == [RIGHT]
-    assert found.notation.blank == blank
-    assert bs.solve(PUZZLE.replace(".", blank)).solution == SOLUTION
-    assert bs.solve_batch([PUZZLE.replace(".", blank)]).text() == [SOLUTION]
 
 
 @pytest.mark.parametrize("blank", ["?", "x", "~", "?x"])
@@ -114,11 +104,6 @@ def test_blanks_that_cannot_be_are_refused(blank, why, tmp_path):
         corpus(tmp_path, PUZZLE, blank=blank, alphabet="1-4")
     with pytest.raises(bs.InputError):
         bs.solve(PUZZLE, blank=blank)
-
-
-def test_letters_are_digits_in_either_case():
-    with pytest.raises(bs.InputError, match="'a' is also a digit"):
-        Notation.from_name("A-D", 4, "a")
 
 
 EMPTY = {"texts": ["", " "], "objects": ["", None], "mixed": ["", 0]}

@@ -57,21 +57,6 @@ def test_fields_parted_by_blanks(read):
     assert faults == [1, 2]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("between", ["", " ", ","])
-def test_grids_of_several_lines_in_a_cell(read, end, between):
-    rows = [[between.join(p[4 * r : 4 * r + 4]) for r in range(4)] for p in PUZZLES]
-    cells = ['"' + end.join(lines) + '"' for lines in rows]
-    columns, grids, faults = read("in.csv", "puzzle,n\n" + "".join(f"{cell},7\n" for cell in cells))
-    assert columns == ["puzzle", "n"]
-    assert (grids, faults) == (digits(PUZZLES), [])
-    mixed = f'puzzle,n\n{PUZZLES[1]},1\n{cells[0]},2\n"1{end}2",3\n'
-    if not between:
-        _, grids, faults = read("mixed.csv", mixed)
-        assert grids[:2] == digits([PUZZLES[1], PUZZLES[0]])
-        assert faults == [2]
-
-
 @pytest.mark.parametrize("shape", [(3, 16), (3, 4, 4)])
 @pytest.mark.parametrize("kind", ["u1", "<i8", ">i4"])
 def test_an_array_of_numpy(read, shape, kind):

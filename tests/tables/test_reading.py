@@ -305,13 +305,12 @@ def test_the_whole_column_decides_the_alphabet(save):
 # families and files
 
 
-def test_families_are_read_if_no_file_has_the_name(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_families_are_read_if_no_file_has_the_name(here):
     reading = read_problem("queens:6")
     assert reading.problem.fingerprint == family("queens:6").fingerprint
     assert (reading.stack.size, reading.stack.dtype, reading.notation) == (0, np.uint32, None)
     assert read_problem("sudoku:2x3").notation.name == "1-6"
-    (tmp_path / "queens:6").write_text(LINE)
+    (here / "queens:6").write_text(LINE)
     assert isinstance(read_problem("queens:6").problem, Sudoku)
 
 

@@ -23,7 +23,7 @@ from backends import (
     unused_port,
 )
 from failing import Failing
-from invoking import invoke
+from invoking import invoke, run_python
 from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
@@ -38,7 +38,6 @@ from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
 @pytest.fixture(scope="module")
 def cluster():
     """A Dask cluster of two worker processes, on loopback."""
-    pytest.importorskip("distributed")
     with dask_cluster() as cluster:
         yield cluster
 
@@ -85,8 +84,9 @@ def test_a_count_does_not_depend_on_the_distance_of_workers(workers, monkeypatch
 
 def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypatch):
     """It fails if it attempts to connect to a lost scheduler, and has just given up."""
-    connections = pytest.importorskip("distributed.core").ConnectionPool
-    close, failed = connections.close, []
+    from distributed.core import ConnectionPool
+
+    close, failed = ConnectionPool.close, []
 
     async def fail_once(self):
         if not failed:
@@ -94,7 +94,7 @@ def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypa
             raise RuntimeError("Cannot change state of expiring Timeout")
         await close(self)
 
-    monkeypatch.setattr(connections, "close", fail_once)
+    monkeypatch.setattr(ConnectionPool, "close", fail_once)
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(), tasks())) == right()
     assert [each.status.name for each in failed] == ["closed"]
@@ -126,13 +126,11 @@ def hand_out_twice(dask_scheduler):
 
 def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
     """Two workers do a task if one was taken for dead; here the scheduler has every answer."""
-    distributed = pytest.importorskip("distributed")
-    problem, stack = clue_row()
+    import distributed
+
     with dask_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
         client.run_on_scheduler(hand_out_twice)
         options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
-        result = count(problem, stack, **options)
-        assert (result.count, result.complete, result.failures) == (N_GRIDS, True, [])
         assert enumerated(tmp_path / "run", **options) == grids()
         answers = cluster.scheduler.answers
         assert sum(n > 1 for n in answers.values()) > 10, answers
@@ -173,10 +171,11 @@ def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(worke
 
 def test_a_row_that_kills_every_worker_of_a_cluster_of_one_is_singled_out(monkeypatch):
     """Dask would not begin a worker again that is not back so long after it died."""
-    module = pytest.importorskip("batchsolve.workers.dask")
-    monkeypatch.setattr(module, "DEATHS_FORGIVEN", 0)
+    import dask
+
+    monkeypatch.setattr("batchsolve.workers.dask.DEATHS_FORGIVEN", 0)
     lost = {"distributed.deploy.lost-worker-timeout": "100 ms"}
-    with module.dask.config.set(lost), Pool(1, "dask") as pool:
+    with dask.config.set(lost), Pool(1, "dask") as pool:
         answers = scheduled(pool, Failing([13], "kill"), [pieces()[3].between(1, 3)])
         assert answers.pop(13) == "the search killed its worker process twice"
         assert answers == {14: right()[14]}
@@ -221,15 +220,13 @@ except KeyboardInterrupt:
 
 
 def test_an_interrupted_start_of_dask_says_nothing_more():
-    pytest.importorskip("distributed")
-    command = [sys.executable, "-c", INTERRUPTED_START]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ended = run_python("-c", INTERRUPTED_START, timeout=60)
     assert (ended.stdout, ended.stderr) == ("interrupted\n", "")
 
 
 @pytest.mark.parametrize("cause", [None, OSError("Too many open files")])
 def test_a_dask_worker_that_does_not_start_is_one_clear_error(cause, monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    import distributed
 
     def fails(self, **_):
         raise RuntimeError("Nanny failed to start.") from cause
@@ -241,7 +238,8 @@ def test_a_dask_worker_that_does_not_start_is_one_clear_error(cause, monkeypatch
 
 
 def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
-    dask = pytest.importorskip("dask")
+    import dask
+
     logging.getLogger("distributed").addHandler(said := logging.StreamHandler())
 
     def settings():
@@ -271,7 +269,8 @@ def _working(dask_worker):
 
 
 def test_tasks_search_on_their_own_cluster_of_one_thread():
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with dask_cluster(n_workers=1) as cluster, distributed.Client(cluster) as client:
         where = cluster.scheduler_address
         tasks = [client.submit(_count_on, where, pure=False) for _ in range(3)]
@@ -281,8 +280,8 @@ def test_tasks_search_on_their_own_cluster_of_one_thread():
 
 
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
-    dask = pytest.importorskip("dask")
-    pytest.importorskip("distributed")
+    import dask
+
     with (
         dask.config.set({"distributed.comm.require-encryption": True}),
         pytest.raises(bs.InputError, match="requires encryption"),
@@ -303,7 +302,6 @@ def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is
 
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
-    pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
     with (
         dask_cluster(n_workers=0) as cluster,
@@ -321,17 +319,15 @@ def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
     ],
 )
 def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
-    pytest.importorskip("distributed")
     check_no_cluster("dask", address, why, monkeypatch, tmp_path)
 
 
 CALL = 'bs.count("queens:6", backend="dask", jobs=1)'
 
 
-def ran(command, **how):
+def ran(script, **how):
     """Run a script; return its errors, and the last line of them."""
-    pytest.importorskip("distributed")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, **how)
+    done = run_python(script, timeout=120, **how)
     assert done.returncode == 1
     return done.stderr, done.stderr.splitlines()[-1]
 
@@ -350,14 +346,14 @@ def test_a_script_with_a_call_outside_a_guard_is_one_error(script, begins, tmp_p
     """It names the guard, and worker processes say nothing."""
     path = tmp_path / "script.py"
     path.write_text(script)
-    errors, last = ran([sys.executable, path])
+    errors, last = ran(path)
     assert last.startswith(f"batchsolve.errors.{begins.format(path=path)}")
     assert last.endswith('put its calls below `if __name__ == "__main__":`')
     assert errors.count(CALL) == 1  # in the traceback of this process alone
 
 
 def test_a_script_on_standard_input_is_to_be_saved():
-    _, last = ran([sys.executable, "-"], input=f"import batchsolve as bs\n{CALL}\n")
+    _, last = ran("-", input=f"import batchsolve as bs\n{CALL}\n")
     assert "<stdin> is not a file (python -?); save the script, with its calls below" in last
 
 
@@ -365,8 +361,8 @@ def test_a_script_on_standard_input_is_to_be_saved():
 def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
     monkeypatch.setattr(bs, "__version__", "0.0.9")
     if joined == "later":  # as when the workers that were there first had this version
-        module = pytest.importorskip("batchsolve.workers.dask")
-        monkeypatch.setattr(module.DaskWorkers, "_check_versions", lambda self: None)
+        where = "batchsolve.workers.dask.DaskWorkers._check_versions"
+        monkeypatch.setattr(where, lambda self: None)
     why = (
         r"the worker tcp://\S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
     )

@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import re
 import signal
-import subprocess
 import sys
 import time
 import warnings
@@ -20,6 +19,7 @@ from copy import deepcopy
 import joblib
 import pyarrow as pa
 import pytest
+from invoking import run_python
 
 import batchsolve as bs
 from batchsolve.workers import Processes
@@ -207,7 +207,6 @@ bs.count("queens:30")""",
 
 def test_a_notebook_goes_on_after_an_interruption(tmp_path):
     nbclient = pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
     v4 = importlib.import_module("nbformat.v4")
     notebook = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in CELLS])
     where = {"metadata": {"path": str(tmp_path)}}
@@ -245,8 +244,7 @@ except SystemExit:
 
 @pytest.mark.skipif(not OF_GLIBC, reason="no other C library is told anything")
 def test_the_c_library_is_told_to_keep_memory_only_in_workers_and_commands():
-    command = [sys.executable, "-c", MEMORY]
-    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    ended = run_python("-c", MEMORY, check=True)
     assert re.findall("True|False", ended.stdout) == ["True", "False", "False"]
 
 
@@ -268,8 +266,7 @@ bs.count("queens:11", engine="dlx", backend="loky", jobs=2)
 
 
 def test_an_interrupted_script_says_nothing_but_that():
-    command = [sys.executable, "-W", "always", "-c", INTERRUPTED]
-    ended = subprocess.run(command, capture_output=True, text=True)
+    ended = run_python("-W", "always", "-c", INTERRUPTED)
     assert ended.stderr.endswith("KeyboardInterrupt\n")
     assert "Warning" not in ended.stderr
 
@@ -287,5 +284,5 @@ closed.close()  # its threads are still searching
 
 def test_iterators_that_are_not_used_up_let_the_process_end():
     for _ in range(2):
-        ended = subprocess.run([sys.executable, "-c", UNUSED], capture_output=True, text=True)
+        ended = run_python("-c", UNUSED)
         assert (ended.returncode, ended.stderr) == (0, "")

@@ -51,7 +51,6 @@ def askers(hosts, method, folder):
 
 def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypatch):
     """For Ray, see test_recipes.py."""
-    pytest.importorskip("distributed")
     cluster = Cluster(hosts, "dask")
     cluster.start()
     how = "--engine", "dlx", "--json", "--quiet", *cluster.options

@@ -119,22 +119,21 @@ def test_ray_without_its_head_is_one_clear_error(machines):
 
 
 @contextmanager
-def started_dask(address=None):
-    """Start a Dask scheduler and a worker as processes; yield the address and the scheduler."""
+def started_dask(address=None, n_workers=1):
+    """Start a Dask scheduler and workers as processes; yield the address and the scheduler."""
     distributed = pytest.importorskip("distributed")
     if address is None:
         with socket.create_server(("127.0.0.1", 0)) as unused:
             address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
     arguments = ["--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard"]
     how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    python = [sys.executable, "-m"]
-    processes = [
-        subprocess.Popen([*python, "distributed.cli.dask_scheduler", *arguments], **how),
-        subprocess.Popen([*python, "distributed.cli.dask_worker", address, "--no-nanny"], **how),
-    ]
+    commands = [["distributed.cli.dask_scheduler", *arguments]]
+    commands += [["distributed.cli.dask_worker", address, "--no-nanny"]] * n_workers
+    processes = [subprocess.Popen([sys.executable, "-m", *each], **how) for each in commands]
     try:
         with distributed.Client(address, timeout=60, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=60)
+            if n_workers:
+                client.wait_for_workers(n_workers, timeout=60)
         yield address, processes[0]
     finally:
         for process in processes:
@@ -180,7 +179,6 @@ def test_losses_and_waits_are_said(monkeypatch, caplog):
 
 
 def test_dask_without_workers_is_one_clear_error(monkeypatch, tmp_path):
-    pytest.importorskip("distributed")
     monkeypatch.setattr(base, "AGAIN_SECONDS", 0.5)
     with dask_cluster() as cluster:
         losses = [(0.1, lambda: cluster.scale(0))]
@@ -199,7 +197,7 @@ def test_dask_without_its_scheduler_is_one_clear_error(tmp_path, capfd):
 @pytest.mark.parametrize("asked", ["scheduler_info", "wait_for_workers"])
 def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeypatch, asked):
     distributed = pytest.importorskip("distributed")
-    with started_dask() as (address, scheduler):
+    with started_dask(n_workers=0) as (address, scheduler):
         ask = getattr(distributed.Client, asked)
 
         def ask_nobody(client, *args, **kwargs):
@@ -214,7 +212,6 @@ def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeyp
 
 def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
     """Its workers lack the problem, so all tasks from then on would fail."""
-    pytest.importorskip("distributed")
     monkeypatch.setattr("batchsolve.workers.dask.CONNECT_SECONDS", 60)
     work = TreeWork(get_engine("algorithm-x"), QUEENS)
     tasks = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]
@@ -226,7 +223,7 @@ def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
             connection = client.scheduler_comm
             scheduler.kill()
             scheduler.wait()
-            anew.enter_context(started_dask(address))
+            anew.enter_context(started_dask(address, n_workers=0))
             while client.scheduler_comm in (None, connection) or client.status != "running":
                 time.sleep(0.01)
             list(pool.start(work, tasks))

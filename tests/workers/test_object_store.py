@@ -78,10 +78,7 @@ def whole(store, corpus, tmp_path_factory):
     return contents(store("whole"))
 
 
-def test_two_dask_workers_write_the_same_parts_when_one_is_killed(
-    store, corpus, whole, tmp_path, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
+def test_two_dask_workers_write_the_same_parts_when_one_is_killed(store, corpus, whole, here):
     folder, right = corpus
     assert len(whole) > 8
     with small_blocks(3000), dask_cluster() as cluster:
@@ -110,8 +107,7 @@ class Stop(Exception):  # noqa: N818
     pass
 
 
-def test_a_run_is_resumed(store, corpus, whole, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_run_is_resumed(store, corpus, whole, here):
     folder, right = corpus
 
     def stop(progress):

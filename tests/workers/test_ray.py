@@ -2,14 +2,12 @@
 
 import os
 import signal
-import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from backends import MAIN, OfClusters, check_no_cluster, right
+from backends import OfClusters, check_no_cluster, enumerating, right
 from failing import Failing
 from rooted import by_root, tasks, work
 from soak_jobs import processes
@@ -101,19 +99,7 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
 def test_sigterm_to_a_command_and_to_the_head_of_ray_ends_the_command(tmp_path):
     """Ray itself would try for a minute to reach its head, and end the command with code 1."""
-    pytest.importorskip("ray")
-    run = tmp_path / "run"
-    command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
-    process = subprocess.Popen(
-        [*command, "--engine", "dlx", "--backend", "ray", "--jobs", "2"],
-        start_new_session=True,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        while not list(run.glob("solutions/*.parquet")):
-            assert process.poll() is None, process.stderr.read()
-            time.sleep(0.1)
+    with enumerating("ray", tmp_path / "run") as process:
         (head,) = (
             each.pid
             for each in processes()
@@ -122,8 +108,6 @@ def test_sigterm_to_a_command_and_to_the_head_of_ray_ends_the_command(tmp_path):
         os.kill(head, signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
         process.wait(30)
-    finally:
-        process.kill()
     assert process.returncode == 143
     assert "batchsolve: terminated; what is done is kept in" in process.communicate()[1]
 

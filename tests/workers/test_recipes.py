@@ -50,7 +50,6 @@ wait $first; wait $second; wait $third
 @pytest.fixture(scope="module")
 def with_tls(tmp_path_factory):
     """The home of a machine on which the recipe for Dask was followed, and then not."""
-    pytest.importorskip("distributed")
     folder = tmp_path_factory.mktemp("dask")
     certificate, start = blocks("Dask")
     scheduler, worker, count = lines(start)
@@ -62,17 +61,15 @@ def with_tls(tmp_path_factory):
         in_background(worker, "worker.log"),
         until("scheduler.log", "Starting worker compute"),
         f"{count} --quiet > count 2> said",
-        where_unpickled("dask", "tls://head:8786"),
         REFUSED,
-        f"{count.replace('counting', 'counting2')} --quiet > again 2> said.again",
+        where_unpickled("dask", "tls://head:8786"),  # the cluster works on after the refusals
     )
     return folder / "home"
 
 
 def test_the_recipe_for_dask_gives_a_cluster_with_tls(with_tls):
-    for count, said in (("count", "said"), ("again", "said.again")):
-        assert (with_tls / count).read_text() == N_QUEENS
-        assert (with_tls / said).read_text() == ""  # no warning of open ports
+    assert (with_tls / "count").read_text() == N_QUEENS
+    assert (with_tls / "said").read_text() == ""  # no warning of open ports
     assert (with_tls / ".config/dask/key.pem").stat().st_mode & 0o077 == 0
 
 
@@ -139,8 +136,7 @@ def shells():
 
 
 def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
-    """The three files are copied to a host; another, which lacks them, is refused."""
-    pytest.importorskip("distributed")
+    """The three files are copied to a host; one without them is refused, as above."""
     certificate, start = blocks("Dask")
     scheduler, worker, count = lines(start)
     shells.sh("head", f"umask 077; {certificate}")
@@ -149,9 +145,6 @@ def test_the_recipe_for_dask_joins_hosts_that_share_nothing(shells):
     shells.begin("head", scheduler, "Scheduler at: *tls://")
     shells.begin("node1", worker, "Starting established connection to tls:")
     assert shells.sh("head", f"{count} --quiet").stdout == N_QUEENS
-    shells.begin("node2", "dask worker tls://head:8786 --no-nanny", "TLS expects a .ssl_context")
-    said = shells.sh("node2", count, 2).stderr
-    assert "names no certificate of the client" in said
 
 
 def test_the_recipe_for_ray_joins_hosts_that_share_nothing(shells):
@@ -163,14 +156,14 @@ def test_the_recipe_for_ray_joins_hosts_that_share_nothing(shells):
     shells.copy("~/.ray/auth_token", "node1")
     shells.sh("node1", f"{mode}; {other} > log 2>&1")
     assert shells.sh("head", f"{mode}; {count} --quiet").stdout == N_QUEENS
+    assert NO_TOKEN in shells.sh("node2", f"{mode}; {other}", 1).stderr
+    own = f"export {ASKS_TWICE}; {mode}; {token}; {other}"
+    assert WRONG_TOKEN in shells.sh("node2", own, 1).stderr
     deadline = time.monotonic() + 60
     status = ""
     while status.count("1 node_") != 2:  # it is said some seconds later
         assert time.monotonic() < deadline, status
         status = shells.sh("head", f"{mode}; ray status --address head:6379").stdout
-    assert NO_TOKEN in shells.sh("node2", f"{mode}; {other}", 1).stderr
-    own = f"export {ASKS_TWICE}; {mode}; {token}; {other}"
-    assert WRONG_TOKEN in shells.sh("node2", own, 1).stderr
 
 
 REFUSED_BY_RAY = f"""
