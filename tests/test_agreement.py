@@ -17,7 +17,7 @@ FEW_NODES = 60  # by dancing links; an engine in Python searches as many in no t
 MOST_NODES = 2_000  # or is not compared, if its own tree is as large
 ENGINES = {name: get_engine(name) for name in engine_names() if name != "dlx"}
 COLLECTING = [name for name, each in ENGINES.items() if not each.capabilities.counts_only]
-IN_PYTHON = [name for name in COLLECTING if ENGINES[name].module != "batchsolve.engines.native"]
+IN_PYTHON = [name for name in COLLECTING if "native" not in ENGINES[name].entry]
 LIMIT = 20
 
 

@@ -344,7 +344,8 @@ def write_covers(
     render = CoverRenderer(reading.problem, reading.notation).json_lines
 
     def write(changes: Changes) -> None:
-        file.writelines(lines for lines, _ in changes.outputs)
+        for lines, _ in changes.outputs:
+            file.write(lines)
         file.flush()
 
     task = reading.problem, stack, up_to_symmetry, workers, search, on_progress

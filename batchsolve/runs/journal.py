@@ -194,7 +194,8 @@ class Journal(AbstractContextManager["Journal"]):
     def stacks(self) -> list[OpenStack]:
         """Return every outstanding stack."""
         with self._errors():
-            return self._db.execute("SELECT * FROM stacks ORDER BY number").fetchall()
+            columns = "number, options, branch, weight"
+            return self._db.execute(f"SELECT {columns} FROM stacks ORDER BY number").fetchall()
 
     def parts(self) -> list[Part]:
         """Return every file of solutions."""
