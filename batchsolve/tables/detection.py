@@ -323,7 +323,7 @@ def _is_header(line: str, below: str) -> bool:
     It has a name above a grid, or words.
     """
     delimiter = _delimiter(line)
-    fields, texts = ([f.strip(' "') for f in each.split(delimiter)] for each in (line, below))
+    fields, texts = _fields(line, delimiter), below.split(delimiter)
     if len(fields) == len(texts) and any(map(_is_name, fields, texts)):
         return True
     words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
@@ -332,8 +332,9 @@ def _is_header(line: str, below: str) -> bool:
 
 def _is_name(field: str, below: str) -> bool:
     """Return True if a field names the grid below it, rather than be one with a fault."""
-    has_symbols = set(field.upper()) <= set(below.upper())
-    return bool(_NAME.fullmatch(field)) and not has_symbols and grid_texts.looks_like_grid(below)
+    below = below.strip(' "')
+    is_cut = set(field.upper()) <= set(below.upper())  # a grid that lacks characters
+    return bool(_NAME.fullmatch(field)) and not is_cut and grid_texts.looks_like_grid(below)
 
 
 def _delimiter(line: str) -> str:
