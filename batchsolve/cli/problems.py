@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -546,8 +547,8 @@ def _option(problem: ExactCover, text: str) -> int:
         raise InputError(
             f"options {listed(those)} are all called {quoted(text)}; give a number, as #{those[0]}"
         )
-    if (number := text.removeprefix("#")) in map(str, range(problem.n_options)):
-        return int(number)
+    if re.fullmatch(r"#?[0-9]{1,19}", text) and (o := int(text.lstrip("#"))) < problem.n_options:
+        return o
     raise InputError(
         f"unknown option {quoted(text)}; choose a name or a number of the "
         f"{counted(len(names), 'option')}: {listed(names)}"

@@ -253,7 +253,8 @@ def _widths(near: Bools, order: Ints) -> Ints:
     end = np.where(is_met, n - 1 - met[::-1].argmax(axis=0), 0)
     end[order] = np.arange(n)
     stays = begin < end
-    return np.cumsum(np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n))
+    changes = np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n)
+    return np.cumsum(changes)
 
 
 def narrow_order(problem: ExactCover) -> Ints:

@@ -178,7 +178,9 @@ class RuleReader:
     def neighbours(self, cells: Cells) -> list[tuple[int, int]]:
         """Return the pairs of these cells that share an edge, each in the order of `cells`."""
         pairs = combinations([(cell, *self.places[cell]) for cell in cells], 2)
-        near = [(a, b) for (a, r, c), (b, y, x) in pairs if abs(r - y) + abs(c - x) == 1]
+        near = [
+            (a, b) for (a, r, c), (b, row, column) in pairs if abs(r - row) + abs(c - column) == 1
+        ]
         if not near:
             raise ProblemError("none of the cells share an edge")
         return near

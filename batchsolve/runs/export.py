@@ -48,6 +48,7 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.scheduler import in_turn
+from batchsolve.settings.arguments import folder_of
 from batchsolve.tables.answers import Encode, OutputRows, checksum_at, encoder_for
 from batchsolve.tables.columns import arrow_stream, one_chunk
 from batchsolve.tables.detection import open_all
@@ -137,6 +138,7 @@ def solutions_of(directory: str, problem: ExactCover | None = None) -> tuple[lis
     JournalError
         If the directory holds no run, or solutions are missing or damaged.
     """
+    directory = folder_of("the directory of a run", directory)
     with Journal(os.path.join(directory, JOURNAL)) as journal:
         about, parts, state = journal.about, journal.parts(), journal.state() or {}
     kind, settings = about["kind"], about["settings"]

@@ -244,8 +244,9 @@ def _tables(
     n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings, on_progress: OnProgress
 ) -> Generator[pa.Table]:
     """Yield an empty table, then the puzzles in small blocks."""
+    spec = _generating(n, wanted, files, FEW_ROWS)  # checked before workers start
     with shown(on_progress, ROW_BAR) as tell, pool:
-        yield from tables_of(_generating(n, wanted, files, FEW_ROWS), pool, tell=tell)
+        yield from tables_of(spec, pool, tell=tell)
 
 
 def _generating(

@@ -450,9 +450,12 @@ def _result_seconds(pool: Pool, problem: ExactCover, stacks: Stacks) -> float:
     wall, thread, process, scheduler = clocks() - starts[after_first]
     log = log[after_first:]
     here = os.getpid() in processes
-    spent = thread if here else max(process, scheduler)
     if pool.jobs == 1 and here:
         spent = wall - float(log["seconds"].sum())
+    elif here:
+        spent = thread
+    else:
+        spent = max(process, scheduler)
     return max(0.0, spent) / max(1, len(log))
 
 

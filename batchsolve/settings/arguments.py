@@ -165,7 +165,7 @@ def path_of(what: str, path: Any) -> str:
     batchsolve.errors.InputError: the output needs a name, not ''
     """
     if isinstance(path, str | bytes | os.PathLike) and path and "\0" not in os.fsdecode(path):
-        return str(os.fsdecode(path))  # of NumPy, too
+        return str(os.fsdecode(path))  # os.walk takes a name of NumPy for bytes
     given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")
 

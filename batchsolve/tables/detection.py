@@ -20,6 +20,7 @@ import zipfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from math import isqrt
 from operator import itemgetter
@@ -89,7 +90,7 @@ _LONGEST = 4  # characters of a cell in JSON, such as 16.0
 _MOST_SYMBOLS = 9  # larger grids are written as numbers
 _FIRST_BYTES = 4096  # that tell the kind of a file
 OPENED_AT_ONCE = 8
-_NAME = re.compile(r"[^\W\d_][^.,;|]{0,14}")
+_NAME = re.compile(r"(?!(?:n/?an?|none|null)$)[^\W\d_](?:[^.,;|]{0,12}[^.,;|\d])?", re.IGNORECASE)
 
 
 def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
@@ -242,6 +243,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     suffix = suffix_of(path)
     is_table = suffix in (".csv", ".tsv", ".tab")
     first, second = _first_lines(head)
+    has_name, has_words = _names_a_grid(first, second), _has_words(first)
     if re.fullmatch(r"sep=.", first, re.IGNORECASE):
         raise InputError(
             f"begins with {first!r}, which only spreadsheets read; take this line away"
@@ -256,13 +258,15 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
-    if is_table or _is_header(first, second) or _has_grid(first):
-        before = _comments(head, first) if first else 0
+    if is_table or has_name or has_words or _has_grid(first):
+        before = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[before:]
         line = io.BytesIO(head.lstrip(b"\r\n")).readline()
         names = line.removesuffix(b"\n").decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
+        if len(columns) == 1 and not (is_table or has_words):  # a title of lines
+            return text_layout(columns, lines), before + header
         return text_layout(columns, delimited, delimiter), before + header
     return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
 
@@ -274,10 +278,10 @@ def _first_lines(head: bytes) -> tuple[str, str]:
     return next(told, ""), next(told, "")
 
 
-def _comments(head: bytes, first: str) -> int:
+def _comments(head: bytes, first: str, is_header: bool) -> int:
     """Return the bytes of the comments above a table, whose first other line is known.
 
-    The last one is the header if it has as many fields as that line.
+    The last one is the header if it has as many fields as that line, which is none.
     """
     n_bytes = at_last = 0
     last, delimiter = "", _delimiter(first)
@@ -288,7 +292,8 @@ def _comments(head: bytes, first: str) -> int:
         if text:
             last, at_last = text, n_bytes
         n_bytes += len(line)
-    return at_last if last and last.count(delimiter) == first.count(delimiter) else n_bytes
+    is_last = last and not is_header and last.count(delimiter) == first.count(delimiter)
+    return at_last if is_last else n_bytes
 
 
 def _has_grid(line: str) -> bool:
@@ -317,23 +322,25 @@ def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
     return names
 
 
-def _is_header(line: str, below: str) -> bool:
-    """Return True if a line of an unnamed format is the header of CSV.
-
-    It has a name above a grid, or words.
-    """
-    delimiter = _delimiter(line)
-    fields, texts = _fields(line, delimiter), below.split(delimiter)
-    if len(fields) == len(texts) and any(map(_is_name, fields, texts)):
-        return True
+def _has_words(line: str) -> bool:
+    """Return True if a line of an unnamed format is the header of CSV: words, not a grid."""
+    fields = _fields(line, _delimiter(line))
     words = [f for f in fields if f.replace("_", "").isalpha() and f.lower() == f and len(f) > 2]
     return bool(words) and len(words) >= len(fields) / 2
 
 
+def _names_a_grid(line: str, below: str) -> bool:
+    """Return True if a line, without numbers, has a name above a grid of the line below."""
+    delimiter = _delimiter(line)
+    fields, texts = ([f.strip(' "') for f in each.split(delimiter)] for each in (line, below))
+    if len(fields) != len(texts) or any(map(str.isdecimal, fields)):
+        return False
+    return any(map(_is_name, fields, texts))
+
+
 def _is_name(field: str, below: str) -> bool:
-    """Return True if a field names the grid below it, rather than be one with a fault."""
-    below = below.strip(' "')
-    is_cut = set(field.upper()) <= set(below.upper())  # a grid that lacks characters
+    """Return True if a field names the grid below it, rather than be one that lacks characters."""
+    is_cut = set(field.upper()) <= set(below.upper())
     return bool(_NAME.fullmatch(field)) and not is_cut and grid_texts.looks_like_grid(below)
 
 
@@ -491,11 +498,11 @@ def open_source(path: str) -> Source:
         text = head.removeprefix(BOM)
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
+        name = file.name if isinstance(file, zipfile.ZipExtFile) else path
         if head.startswith(b"PAR1") and path != "-" and not isinstance(file, zipfile.ZipExtFile):
             return ParquetSource.of(path)
         if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
-            return source_of(path, head + file.read())
-        name = file.name if isinstance(file, zipfile.ZipExtFile) else path
+            return replace(source_of(name, head + file.read()), path=path)
         table = read_document(suffix_of(name), text, lambda: head + file.read())
         if table is not None:
             return TableSource(table, path)
@@ -511,7 +518,7 @@ def open_source(path: str) -> Source:
         return TextSource(path, layout, length, first + header, stream if path == "-" else None)
 
 
-def source_of(path: str, data: bytes) -> Source:
+def source_of(path: str, data: bytes) -> TableSource:
     """Return the source of the content of a file, as `open_source` that of the file.
 
     Lines may end in a carriage return alone.
@@ -557,11 +564,12 @@ def _head_of(stream: Stream) -> bytes:
 
 
 def _tells(head: bytes) -> bool:
-    """Return True if a complete line has a grid, or there are two; JSON needs more for types."""
+    """Return True if the complete lines tell the format; JSON needs more of them for its types."""
     first, second = _first_lines(head[: head.rfind(b"\n") + 1])
-    fields = [first, *first.split(), *first.split(_delimiter(first))]
-    has_grid = any(grid_texts.looks_like_grid(field.strip(' "')) for field in fields)
-    return not first.startswith(("{", "[")) and bool(second or has_grid)
+    if not first or first.startswith(("{", "[")):
+        return False
+    fields = (field.strip(' "') for field in first.split(_delimiter(first)))
+    return bool(second) or not any(map(_NAME.fullmatch, fields))  # it may be a header
 
 
 def _with_first_line(head: bytes, stream: Stream) -> bytes:

@@ -45,6 +45,7 @@ LINES = "\n".join(ROWS)
 BANDS = ["\n".join(ROWS[k : k + 3]) for k in (0, 3, 6)]
 CELLS = [[0 if c == "." else int(c) for c in row] for row in ROWS]
 EMPTY = [[c.strip(".") for c in row] for row in ROWS]
+NUMBERS = [c.replace(".", "0") for c in PUZZLE]
 FLOATS = [[c and f"{c}.0" for c in row] for row in EMPTY]
 
 ONE = {
@@ -618,9 +619,24 @@ def test_a_name_above_a_grid_makes_a_header_whatever_the_file_is_called(tmp_path
     assert statuses(tmp_path / "rows", f"{header}\n{row}\n{row}\n") == ["unique"] * 2
 
 
-@pytest.mark.parametrize("first", [PUZZLE[:80], PUZZLE[:9], "?", "no grid, whatever this is"])
+NO_NAMES = [PUZZLE[:80], PUZZLE[:9], "?", "no grid, whatever this is", "N/A", "Grid 01"]
+
+
+@pytest.mark.parametrize("first", NO_NAMES)
 def test_what_is_above_a_grid_without_being_its_name_is_a_row(tmp_path, first):
     assert statuses(tmp_path / "rows", f"{first}\n{PUZZLE}\n") == ["invalid", "unique"]
+
+
+def test_a_row_with_a_number_is_no_header(tmp_path):
+    with pytest.raises(bs.InputError, match="holds no grids"):
+        solved(tmp_path / "rows", f"x1,Too hard!,5\nx2,{PUZZLE},6\n")
+
+
+@pytest.mark.parametrize("line", [f"{PUZZLE} # a, b", f"# by, Joe\n{PUZZLE}", ",".join(NUMBERS)])
+def test_lines_below_a_title_are_those_of_plain_text(tmp_path, line):
+    text = f"# my file\nHard ones\n{PUZZLE}\n{line}\n"
+    rows = solved(tmp_path / "rows", text)
+    assert [(row["Hard ones"][0], row["status"]) for row in rows] == [("5", "unique")] * 2
 
 
 def packed(path, **members):

@@ -348,6 +348,15 @@ def test_an_input_that_comes_by_and_by_is_waited_for(by_and_by, texts, columns, 
     assert corpus.problem.n_digits == 4
 
 
+@pytest.mark.parametrize("line", [P, "ab..cd" + "." * 30, "1" * 81, "7|5,3,0"])
+def test_nothing_is_waited_for_behind_a_first_line_that_is_no_name(line, monkeypatch):
+    reading, writing = os.pipe()
+    with open(reading) as file, open(writing, "w") as client:
+        monkeypatch.setattr("sys.stdin", file)
+        print(line, file=client, flush=True)
+        assert Corpus(["-"]).columns == ["puzzle"]
+
+
 @pytest.mark.parametrize(("size", "n_blocks"), [(tables.TASKS, 3), (tables.PARTS, 1)])
 def test_tasks_are_cut_where_input_pauses_and_parts_are_not(by_and_by, size, n_blocks):
     by_and_by(*[f"{P}\n"] * 3)
