@@ -29,6 +29,7 @@ from batchsolve.tables import sources as tables
 from batchsolve.tables.answers import encoder_for, header_for, joined_sums, sums_of
 from batchsolve.tables.columns import JSON_TEXT, RowsError, arrow_stream
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.detection import open_source
 from batchsolve.tables.sources import (
     Boundary,
     TableSource,
@@ -354,7 +355,7 @@ def test_nothing_is_waited_for_behind_a_first_line_that_is_no_name(line, monkeyp
     with open(reading) as file, open(writing, "w") as client:
         monkeypatch.setattr("sys.stdin", file)
         print(line, file=client, flush=True)
-        assert Corpus(["-"]).columns == ["puzzle"]
+        assert open_source("-").layout.schema.names == ["puzzle"]
 
 
 @pytest.mark.parametrize(("size", "n_blocks"), [(tables.TASKS, 3), (tables.PARTS, 1)])
