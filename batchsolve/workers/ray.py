@@ -9,8 +9,8 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache, partial
 from typing import Any
 
@@ -82,11 +82,7 @@ class RayWorkers(ClusterWorkers):
     prepare = staticmethod(_prepare)
 
     def _join(self, opened: ExitStack) -> None:
-        self._is_ours = not ray.is_initialized()
-        if self._is_ours:
-            with _keeping_sigterm():
-                self._connect()
-            opened.callback(ray.shutdown)
+        self._is_ours, is_first = opened.enter_context(_initialised(self._connect))
         if not asks_for_a_token():
             where = self._address or "Ray, which listens on all addresses of this machine"
             say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
@@ -95,10 +91,12 @@ class RayWorkers(ClusterWorkers):
             raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
         self.jobs = self._wanted or cpus
         self._head = ray.get_runtime_context().gcs_address.rpartition(":")
+        if not is_first:
+            self._check_address("".join(self._head))
         strategy: Any = "SPREAD"
         if self.jobs < cpus:  # Ray makes as many calls at once as there are CPUs
             group = placement_group([{"CPU": 1}] * self.jobs, strategy="SPREAD")
-            if not self._is_ours:  # Ray removes ours at its shutdown
+            if not is_first:  # Ray removes it at its shutdown
                 opened.callback(remove_placement_group, group)
             strategy = PlacementGroupSchedulingStrategy(group)
         # calls that are out when Ray ends with the run would be tried again, and Ray report errors
@@ -106,6 +104,19 @@ class RayWorkers(ClusterWorkers):
         retries = 0 if ends_with_us else DEATHS_FORGIVEN
         how = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": retries}
         self._do = ray.remote(**how)(_do)
+
+    def _check_address(self, here: str) -> None:
+        """Raise `InputError` if Ray is initialised in this process for another cluster."""
+        if self._address in (None, "auto", here):
+            return
+        host, _, port = str(self._address).rpartition(":")
+        with suppress(OSError):
+            host = socket.gethostbyname(host)
+        if port != self._head[2] or not (host == self._head[0] or host.startswith("127.")):
+            raise InputError(
+                f"{self._address}: Ray is initialised in this process for {here}; leave out the "
+                f"address, or call ray.shutdown() first"
+            )
 
     def _there(self) -> set[str]:
         """Return the machines of the cluster; end the search if its head is lost."""
@@ -149,6 +160,41 @@ class RayWorkers(ClusterWorkers):
                 f"{self._address}: no Ray cluster answers ({first_line(error)}); write host:port, "
                 "or auto, and give the cluster's token, if it has one (see docs/clusters.md)"
             ) from error
+
+
+_counting, _starting = threading.Lock(), threading.Lock()
+_n_users = 0  # searches that use Ray as one of them initialises it
+_keeper = ThreadPoolExecutor(1)  # processes of Ray end with the thread that has started them
+
+
+@contextmanager
+def _initialised(connect: Callable[[], None]) -> Iterator[tuple[bool, bool]]:
+    """Initialise Ray unless it is; the last of the searches that use it then shuts it down.
+
+    Yields True if a search has initialised it, and True if this one has.
+    """
+    global _n_users
+    with _counting:
+        is_ours = _n_users > 0 or not ray.is_initialized()
+        _n_users += is_ours
+    try:
+        is_main = threading.current_thread() is threading.main_thread()
+        begin = _begun if is_main else lambda connect: _keeper.submit(_begun, connect).result()
+        yield is_ours, is_ours and begin(connect)
+    finally:
+        with _counting:
+            _n_users -= is_ours
+            if is_ours and not _n_users:
+                ray.shutdown()
+
+
+def _begun(connect: Callable[[], None]) -> bool:
+    """Initialise Ray unless it is; return True if that was done now."""
+    with _starting, _keeping_sigterm():
+        is_first: bool = not ray.is_initialized()
+        if is_first:
+            connect()
+        return is_first
 
 
 def _machines() -> dict[str, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from backends import OfClusters, check_no_cluster, enumerating, right
 from failing import Failing
+from invoking import run_python
 from rooted import by_root, tasks, work
 from soak_jobs import processes
 
@@ -94,6 +95,39 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
         assert len(heard) == 1 + told
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+TWO = """
+import threading
+import batchsolve as bs
+
+def count(problem):
+    counts.append(bs.count(problem, backend="ray", jobs=1).count)
+
+if __name__ == "__main__":
+    counts = []
+    threads = [threading.Thread(target=count, args=[p]) for p in ("queens:6", "queens:10")]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    print(sorted(counts))
+"""
+
+
+def test_searches_of_two_threads_share_the_ray_of_the_first(tmp_path):
+    """Processes of Ray end with the thread that has started them."""
+    pytest.importorskip("ray")
+    (tmp_path / "two.py").write_text(TWO)
+    done = run_python(tmp_path / "two.py")
+    assert done.stdout == "[4, 724]\n", done.stderr
+
+
+def test_an_address_of_another_ray_than_that_of_this_process_is_refused(ray):
+    here = ray.get_runtime_context().gcs_address
+    assert bs.count("queens:6", backend="ray", address=here).count == 4
+    with pytest.raises(bs.InputError, match=f"Ray is initialised in this process for {here}"):
+        bs.count("queens:6", backend="ray", address="127.0.0.1:1")
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
