@@ -281,7 +281,7 @@ def _first_lines(head: bytes) -> tuple[str, str]:
 def _comments(head: bytes, first: str, is_header: bool) -> int:
     """Return the bytes of the comments above a table, whose first other line is known.
 
-    The last one is the header if it has as many fields as that line, which is none.
+    The last one is the header if it has as many fields as that line, and that is no header.
     """
     n_bytes = at_last = 0
     last, delimiter = "", _delimiter(first)
