@@ -164,7 +164,7 @@ class argument_errors:  # noqa: N801  a class, as in contextlib: entering it cos
         self._rule, self._value = rule, value
 
     def __enter__(self) -> None:
-        """Do nothing."""
+        pass
 
     def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
@@ -188,7 +188,7 @@ class prefixed:  # noqa: N801
         self._words, self._raised, self._caught = words, raised, caught or (raised,)
 
     def __enter__(self) -> None:
-        """Do nothing."""
+        pass
 
     def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, self._caught):

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover
     from batchsolve.problems.stacks import Stacks
     from batchsolve.runs.reading import Reading
-    from batchsolve.search.graphs import SolutionGraph
 
 BLOCK = 4096  # solutions written at a time
 MOST_FLOAT = 10**300  # larger sums of weights are written as powers of two
@@ -411,10 +410,7 @@ def graph(
         raise InputError("--seed and --distinct need --sample N")
     reading = read(problem, puzzles)
     with interrupts():
-        kept = SolutionGraph.load(file, reading.problem, reading.stack)
-        for clue in sorted({*reading.stack.tolist()}.difference(_on_top(kept))):
-            kept = kept.with_option(clue)
-        kept.stack += tuple(sorted({*reading.stack.tolist()}.difference(kept.stack)))
+        kept = SolutionGraph.load(file, reading.problem, reading.stack).below(reading.stack)
         for option in with_:
             kept = kept.with_option(_option(reading.problem, option))
         for option in without:
@@ -527,14 +523,6 @@ def _write_covers(
         file.write(lines)
         check_interrupt()
     file.flush()
-
-
-def _on_top(graph: SolutionGraph) -> Iterator[int]:
-    """Yield the options of the first nodes of a graph that all solutions have."""
-    node = graph.root
-    while node > 1 and graph.low[node] == 0:
-        yield int(graph.option[node])
-        node = int(graph.high[node])
 
 
 def _option(problem: ExactCover, text: str) -> int:

@@ -414,7 +414,9 @@ def _any(box_rows: int, box_columns: int) -> bool:
     return True
 
 
-NAMED: dict[str, tuple[str, str, Callable[..., Iterator[Any]], Callable[..., bool]]] = {
+_Make = Callable[[int, int], Iterator[Any]]
+_Fits = Callable[[int, int], bool]
+NAMED: dict[str, tuple[str, str, _Make, _Fits]] = {
     "x": ("each diagonal holds every digit once", "houses", diagonals, _any),
     "windoku": ("each window between the boxes is a house", "houses", _windows, _is_square),
     "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _any),

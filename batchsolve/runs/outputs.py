@@ -290,7 +290,8 @@ class OneFile(Output):
         self._row_groups: _RowGroups | None = None
         header = header_for(self.path, schema)
         with disk_errors(self._named):
-            self._file: IO[bytes] = open(self.kept, "wb" if written is None else "r+b")  # noqa: SIM115
+            mode = "wb" if written is None else "r+b"
+            self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
         self._written = Written()
         try:
             if written is None:

@@ -348,10 +348,14 @@ def solve(
 # ---- grids as blocks ------------------------------------------------------------------------
 
 
+GridRows = tuple[GridProblem, Notation, Iterable[Any], Read, int]
+"""Grids in memory: problem, notation, blocks, the function that reads them, and number of rows."""
+
+
 def rows_of(
     grids: Any, problem: GridProblem | Sequence[GridProblem] | None, written: FileSettings
-) -> tuple[GridProblem, Notation, Iterable[Any], Read, int]:
-    """Return the problem, notation, blocks, their reader, and number of grids of `solve_batch`."""
+) -> GridRows:
+    """Return the rows of the arguments of `solve_batch`."""
     is_column = any(
         hasattr(grids, f"__{name}__") for name in ("getitem", "array", "arrow_c_stream")
     )

@@ -265,6 +265,28 @@ class SolutionGraph:
         """Return the graph of the covers that do not contain an option; raises as `with_option`."""
         return self._restricted(option, False)
 
+    def below(self, stack: Iterable[int]) -> SolutionGraph:
+        """Return the graph of the covers below a stack, whose options join those of this graph.
+
+        Raises
+        ------
+        ProblemError
+            If the problem has no such option.
+        """
+        kept, options = self, set(option_numbers(stack))
+        for option in sorted(options.difference(self._on_top())):
+            kept = kept.with_option(option)
+        stack = (*self.stack, *sorted(options.difference(self.stack)))
+        nodes = kept.option, kept.low, kept.high, kept.root
+        return SolutionGraph(kept.problem, *nodes, kept.order, stack)
+
+    def _on_top(self) -> Iterator[int]:
+        """Yield the options of the first nodes that all covers have."""
+        node = self.root
+        while node > 1 and self.low[node] == 0:
+            yield int(self.option[node])
+            node = int(self.high[node])
+
     def distribution(
         self, weights: Iterable[int] | None = None, *, memory: int = GRAPH_MEGABYTES
     ) -> dict[int, int]:

@@ -444,6 +444,10 @@ Write = Callable[[Any, Any], Any]
 """The part of a task that turns a batch and its answers into the finished output of a block."""
 
 
+StackTask = tuple[ExactCover, Task, Engine | None]
+"""The task of searching stacks of open rows: their problem, and the engine that took them over."""
+
+
 @dataclass(frozen=True, eq=False)
 class RowWork:
     """The work of a worker on tasks of rows."""
@@ -454,8 +458,8 @@ class RowWork:
     write: Write
     keep: int = 1
 
-    def __call__(self, task: BlockTask | tuple[ExactCover, Task, Engine | None]) -> Result:
-        """Read and search a block, write it, or search stacks of it, with the engine for them."""
+    def __call__(self, task: BlockTask | StackTask) -> Result:
+        """Read and search a block, write it, or search stacks of it."""
         if isinstance(task, tuple):
             problem, stack_task, engine = task
             begin = time.perf_counter()

@@ -64,6 +64,8 @@ LEAST_GAIN = 6  # nodes of the tree for each of the counter
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
 HINT = "many subproblems are equal; --engine {} would count them once"
 
+Render = Callable[[Stacks], Any]
+
 
 @dataclass(frozen=True, eq=False)
 class TreeWork:
@@ -81,7 +83,7 @@ class TreeWork:
 
     engine: Engine
     problem: ExactCover
-    render: Callable[[Stacks], Any] | None = None
+    render: Render | None = None
     symmetries: Symmetries | None = None
 
     def __call__(self, task: Task) -> Result:
@@ -224,7 +226,7 @@ class TreeSearch:
         totals: Totals | None = None,
         keep: Callable[[Changes], None] = lambda changes: None,
         collect: bool = False,
-        render: Callable[[Stacks], Any] | None = None,
+        render: Render | None = None,
         symmetries: Symmetries | None = None,
     ) -> None:
         may_go_over = engine is None and settings.engine == AUTO

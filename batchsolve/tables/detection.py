@@ -243,7 +243,6 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     suffix = suffix_of(path)
     is_table = suffix in (".csv", ".tsv", ".tab")
     first, second = _first_lines(head)
-    has_name, has_words = _names_a_grid(first, second), _has_words(first)
     if re.fullmatch(r"sep=.", first, re.IGNORECASE):
         raise InputError(
             f"begins with {first!r}, which only spreadsheets read; take this line away"
@@ -258,6 +257,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return text_layout(("puzzle",), lines), 0
+    has_name, has_words = _names_a_grid(first, second), _has_words(first)
     if is_table or has_name or has_words or _has_grid(first):
         before = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[before:]

@@ -46,7 +46,7 @@ class Parallel(joblib.Parallel):
             self.ended.release()
 
     def _warn_exit_early(self) -> None:
-        """Say nothing."""
+        pass
 
     def forget(self) -> None:
         """Forget the results of an abandoned round, because joblib would fail on them.

@@ -368,6 +368,8 @@ def test_a_graph_of_other_clues_is_refused(tmp_path):
     for reading in (readings[2], bs.read_problem("sudoku:2x2")):
         with pytest.raises(bs.InputError, match=r"this graph has the clue 'r1c1#1', which is none"):
             bs.SolutionGraph.load(path, reading.problem, reading.stack)
+    assert graph.below(readings[1].stack).stack == tuple(readings[1].stack.tolist())
+    assert graph.below(readings[1].stack).count == bs.count(more).count
     whole, kept = tmp_path / "whole.zdd", tmp_path / "kept.zdd"
     bs.solution_graph("sudoku:2x2").save(whole)
     assert invoke("graph", one, whole, "-o", kept).stdout == f"{graph.count}\n"
