@@ -230,11 +230,13 @@ private:
             const std::uint32_t in_all = std::max(used, least);  // options, once it needs no more
             const std::uint32_t branches = used + size - in_all + 1, slack = most - in_all;
             const Rank rank{Word{this->with_handicap(branches, i)} << 32 | slack, net, size};
-            if (chosen == 0 || is_chosen_before(rank, best, branches)) {
-                best = rank;
-                fewest = branches;
-                chosen = i;
-            }
+            // no branch, which could not be predicted
+            const bool is_better = (chosen == 0) | is_chosen_before(rank, best, branches);
+            best.few = is_better ? rank.few : best.few;
+            best.net = is_better ? rank.net : best.net;
+            best.size = is_better ? rank.size : best.size;
+            fewest = is_better ? branches : fewest;
+            chosen = is_better ? i : chosen;
         }
         this->item_ = chosen;
         return fewest;
@@ -249,8 +251,8 @@ private:
     bool is_chosen_before(const Rank& a, const Rank& b, std::uint32_t branches) const {
         if (this->enough() > 1) return false;  // the first that has options
         if (by_place && !(branches == 1 && b.few >> 32 > 1)) return false;
-        if (a.few != b.few) return a.few < b.few;
-        return a.net != b.net ? a.net > b.net : a.size > b.size;
+        const bool is_higher = (a.net > b.net) | ((a.net == b.net) & (a.size > b.size));
+        return (a.few < b.few) | ((a.few == b.few) & is_higher);
     }
 
     /// Drop the options that meet too few needs; return true if the others can meet all of them.
