@@ -15,6 +15,7 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
 from batchsolve.settings import MOST_FORECAST_WORKERS, MOST_LATENCY, Plan, setting
 from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.keywords import NotationFields
 
 if TYPE_CHECKING:
     from batchsolve.scaling.experiment import Experiment
@@ -139,10 +140,11 @@ def scale(
 
 
 @command
-def report(directory: str, /, wanted: ForecastOptions, *, puzzles: Puzzles, printing: Quiet) -> int:
+def report(directory: str, /, wanted: ForecastOptions, *, printing: Quiet) -> int:
     """Draw the report of a scaling experiment again.
 
-    An interrupted experiment has a report of its runs so far.
+    An interrupted experiment has a report of its runs so far. A forecast reads problems as the
+    experiment did.
 
     Input
     -----
@@ -158,24 +160,18 @@ def report(directory: str, /, wanted: ForecastOptions, *, puzzles: Puzzles, prin
     0
         the report was written
     """
-    more = wanted.forecast_workers or ()
-    if not more and (said := [name for name, value in how_written(puzzles).items() if value]):
-        option = f"--{said[0].replace('_', '-')}"
-        raise InputError(
-            f"{option} is for a forecast, which reads problems; give --forecast-workers"
-        )
-
     from batchsolve.scaling.experiment import read_experiment
     from batchsolve.scaling.measure import read_workloads
 
     experiment = read_experiment(directory)
     if not experiment.runs:
         raise InputError(f"{directory}: no run was made yet; go on with scale --resume")
+    more, plan = wanted.forecast_workers or (), experiment.about.get("plan", {})
     names = dict.fromkeys(run.problem for run in experiment.runs if run.kind == "strong")
     if more and not names:
         _say("no forecast: it needs runs of one problem, and these are of weak scaling")
     with interrupts():
-        notation = how_written(puzzles)
+        notation = {name: plan.get(name) for name in NotationFields.__annotations__}
         workloads = [each for name in names if more for each in read_workloads(name, **notation)]
         _report(Path(directory), experiment, workloads, wanted, printing)
     return 0

@@ -369,6 +369,21 @@ class GridProblem(ExactCover):
         row, column = self.rules.places[cell]
         return f"row {row + 1}, column {column + 1}"
 
+    def item_name(self, i: int) -> str:
+        """Return ``r1c2`` for a cell, ``h1#3`` for a digit in a house, ``cage1`` or ``marks``.
+
+        Secondary items have a number.
+        """
+        if i < self.n_cells:
+            return self.rules.cell_name(i)
+        house, digit = divmod(i - self.n_cells, self.n_digits)
+        if house < len(self.rules.houses):
+            return f"h{house + 1}#{digit + 1}"
+        cage = i - self.n_cells - len(self.rules.houses) * self.n_digits
+        if cage < len(self.rules.cages):
+            return f"cage{cage + 1}"
+        return "marks" if i < self.n_primary else str(i)
+
     def option_name(self, o: int) -> str:
         """Return ``r1c2#3`` for a digit in a cell, ``marks``, or the digits of a cage."""
         cell, digit = divmod(o, self.n_digits)

@@ -24,7 +24,7 @@ sizes of these orbits.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
@@ -206,20 +206,29 @@ def _image(
     """
     if any(_kind_of(problem, i) != _kind_of(problem, j) for i, j in enumerate(items)):
         return None
-    alike: dict[frozenset[tuple[int, int]], list[int]] = {}
+    colorings = [problem.coloring(o).items() for o in range(problem.n_options)]
+    moved = [[(items[i], colors.get(c, c)) for i, c in coloring] for coloring in colorings]
+    return _matched(map(frozenset, colorings), map(frozenset, moved))
+
+
+def _matched(keys: Iterable[Hashable], images: Iterable[Hashable]) -> UInts | None:
+    """Return the option whose key is the image of each option's; None if there is none for one.
+
+    Options with the same key keep their order.
+    """
+    alike: dict[Hashable, list[int]] = {}
     place = []
-    for o in range(problem.n_options):
-        same = alike.setdefault(frozenset(problem.coloring(o).items()), [])
+    for o, key in enumerate(keys):
+        same = alike.setdefault(key, [])
         place.append(len(same))
         same.append(o)
-    image = np.empty(problem.n_options, np.uint32)
-    for o in range(problem.n_options):
-        moved = ((items[i], colors.get(c, c)) for i, c in problem.coloring(o).items())
-        others = alike.get(frozenset(moved), [])
+    found = np.empty(len(place), np.uint32)
+    for o, key in enumerate(images):
+        others = alike.get(key, [])
         if place[o] >= len(others):
             return None
-        image[o] = others[place[o]]
-    return image if np.unique(image).size == image.size else None
+        found[o] = others[place[o]]
+    return found if np.unique(found).size == found.size else None
 
 
 def _kind_of(problem: ExactCover, i: int) -> tuple[int, ...]:
@@ -277,10 +286,9 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     """Extend the images of some items to all; return None if they do not determine the rest."""
     options = [problem.option(o).tolist() for o in range(problem.n_options)]
     parts = [[i for i in option if i in known] for option in options]
-    of_items = {frozenset(part): o for o, part in enumerate(parts)}
-    if len(of_items) < len(parts):
+    image = _matched(map(frozenset, parts), (frozenset(known[i] for i in part) for part in parts))
+    if image is None:
         return None
-    image = [of_items.get(frozenset(known[i] for i in part), -1) for part in parts]
     holders: list[list[int]] = [[] for _ in range(problem.n_items)]
     for o, option in enumerate(options):
         for i in option:

@@ -42,7 +42,7 @@ from batchsolve.errors import (
 from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, loads
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.grids import GridProblem
+from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import OneFile, output_at
@@ -465,8 +465,11 @@ def _tables_of_file(problem: ExactCover, path: str) -> Iterator[pa.Table]:
 
 
 def _cover_of_grid(problem: GridProblem, notation: Notation, value: object) -> UInts:
-    """Return the cover of a solved grid."""
-    return problem.stack(notation.read(str(value or "")))
+    """Return the cover of a solved grid; of any other, the options of its cells."""
+    grid = notation.read(str(value or ""))[None]
+    if problem.check(grid, grid).all():
+        return SolvedGrids(problem, grid, np.zeros(1, np.int64)).options
+    return problem.stack(grid[0])
 
 
 def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, disk_errors, first_line
 from batchsolve.formats.whole_files import whole_file, write_whole
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
-from batchsolve.scaling.speedup import Series
+from batchsolve.scaling.speedup import Series, short_names
 from batchsolve.settings.arguments import folder_of
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
@@ -56,7 +56,12 @@ class Experiment:
         for run in self.runs:
             key = (run.problem, run.kind, run.engine, run.backend, run.split_depth)
             groups.setdefault(key, []).append(run)
-        return [Series(runs) for runs in groups.values()]
+        return [Series(runs, self.names[key[0]]) for key, runs in groups.items()]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The name of each problem in the report."""
+        return short_names(run.problem for run in self.runs)
 
 
 def directory_for(path: str, resume: bool = False) -> Path:

@@ -144,7 +144,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
         run = one.first
         if run.kind == "strong":
             for jobs in one.workers:
-                key = (short_name(run.problem), run.engine, run.backend, counted(jobs, "worker"))
+                key = (one.problem, run.engine, run.backend, counted(jobs, "worker"))
                 lines.setdefault(key, {})[run.split_depth] = Series(one.at(jobs))
     lines = {key: line for key, line in lines.items() if len(line) > 1}
     if not lines:
@@ -154,11 +154,13 @@ def depth_figure(series: list[Series]) -> Figure | None:
     figure, (axes,) = charts.new_figure("Time against split depth", subtitle)
     depths = sorted({depth for line in lines.values() for depth in line if depth is not None})
     auto = max(depths) + 1
+    ticks: dict[int, str] = {}
     for k, line in enumerate(lines.values()):
         at = {auto if depth is None else depth: one for depth, one in line.items()}
         walls = {place: [run.wall for run in at[place].runs] for place in sorted(at)}
         points = {place: statistics.median(times) for place, times in walls.items()}
         ranges = {place: (min(times), max(times)) for place, times in walls.items()}
+        ticks |= {place: str(one.first.depth) for place, one in at.items()}
         text, look = _label_of(k, names, *at.values())
         fixed = [place for place in points if place != auto]
         charts.draw_measured(axes, points, ranges, look, text, joined=fixed)
@@ -167,7 +169,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
         charts.make_logarithmic(axes, "y")
     else:
         charts.begin_at_zero(axes)
-    axes.set_xticks([*depths, auto], [*map(str, depths), "auto"])
+    axes.set_xticks(list(ticks), list(ticks.values()))
     charts.name_axes(axes, "split depth", "seconds")
     charts.write_legend(figure, axes)
     return figure
@@ -203,10 +205,11 @@ def forecast_figure(found: Forecast) -> Figure:
 
 def sizes_figure(experiment: Experiment) -> Figure | None:
     """Draw histograms of task durations, one below the other, with both axes logarithmic."""
-    seconds: dict[tuple[str, ...], list[float]] = {}
+    shown, seconds = experiment.names, dict[tuple[str, ...], list[float]]()
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        key = (short_name(run.problem), run.engine, counted(run.jobs, "worker"))
-        seconds.setdefault(key, []).extend(of_workers(log)["seconds"].tolist())
+        how = run.engine, run.backend, f"depth {run.depth}", counted(run.jobs, "worker")
+        of_run = seconds.setdefault((shown[run.problem], *how), [])
+        of_run.extend(of_workers(log)["seconds"].tolist())
     positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}
     if not positive:
         return None
@@ -233,13 +236,14 @@ def _names(series: list[Series]) -> tuple[list[str], str]:
     return charts.distinct_names(
         [
             (
-                short_name(run.problem),
+                one.problem,
                 "weak scaling" if run.kind == "weak" else "",
                 run.engine,
                 run.backend,
                 f"depth {run.depth}",
             )
-            for run in (one.first for one in series)
+            for one in series
+            for run in one.runs[:1]
         ]
     )
 
@@ -326,8 +330,8 @@ def render(
     home: Path, experiment: Experiment, forecasts: list[Forecast], pictures: list[tuple[str, str]]
 ) -> str:
     """Render the report as HTML."""
-    problems = dict.fromkeys(short_name(run.problem) for run in experiment.runs)
-    title = "Scaling of " + ", ".join(problems)
+    names = experiment.names
+    title = "Scaling of " + ", ".join(names.values())
     facts = {"command": "", "plan": {}, "packages": {}, **experiment.about}
     command, _, packages = (facts.pop(name) for name in ("command", "plan", "packages"))
     facts["packages"] = ", ".join(f"{name} {version}" for name, version in packages.items())
@@ -345,7 +349,7 @@ def render(
         notes="\n".join(map(_note, notes)),
         speedups=_table([_speedup(row) for one in series for row in speedup_rows(one)]),
         curves=_curves(series),
-        runs=_table([{**run, "problem": short_name(run["problem"])} for run in runs]),
+        runs=_table([{**run, "problem": names[run["problem"]]} for run in runs]),
         forecasts="\n".join(map(_forecast, forecasts)),
     )
     return html_page(title, STYLE, body)

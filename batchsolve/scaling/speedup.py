@@ -17,7 +17,8 @@ absolute deviation (B. Iglewicz and D. C. Hoaglin, *How to Detect and Handle Out
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import pairwise
@@ -48,9 +49,20 @@ KNOWN_CPU = 0.3  # a smaller share means that workers run on other machines
 
 @dataclass(eq=False)
 class Series:
-    """Runs that differ only in the number of workers."""
+    """Runs that differ only in the number of workers.
+
+    Attributes
+    ----------
+    runs : list of MeasuredRun
+    problem : str
+        The name of the problem in the report; by default that of the runs.
+    """
 
     runs: list[MeasuredRun]
+    problem: str = ""
+
+    def __post_init__(self) -> None:
+        self.problem = self.problem or self.first.problem
 
     @property
     def first(self) -> MeasuredRun:
@@ -62,7 +74,7 @@ class Series:
         """The name of the series: problem, kind, engine, backend and split depth."""
         run = self.first
         weak = ", weak" if run.kind == "weak" else ""
-        return f"{short_name(run.problem)}{weak}, {run.engine}, {run.backend}, depth {run.depth}"
+        return f"{self.problem}{weak}, {run.engine}, {run.backend}, depth {run.depth}"
 
     @property
     def workers(self) -> list[int]:
@@ -113,6 +125,18 @@ def short_name(problem: str) -> str:
     'many16.csv#3'
     """
     return problem.rpartition("/")[2]
+
+
+def short_names(problems: Iterable[str]) -> dict[str, str]:
+    """Return the short name of each problem, or the whole one if two problems share the short one.
+
+    Examples
+    --------
+    >>> short_names(["a/x.dlx", "b/x.dlx", "b/y.dlx"])
+    {'a/x.dlx': 'a/x.dlx', 'b/x.dlx': 'b/x.dlx', 'b/y.dlx': 'y.dlx'}
+    """
+    shared = Counter(map(short_name, each := dict.fromkeys(problems)))
+    return {name: name if shared[short_name(name)] > 1 else short_name(name) for name in each}
 
 
 def speedup_intervals(series: Series) -> dict[int, Range]:

@@ -68,7 +68,7 @@ def test_every_option_stands_once_under_a_heading(command):
     assert max(map(len, text.splitlines())) <= 80
     sections = dict(re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", text, re.M))
     assert list(sections) == [heading for heading in HEADINGS if heading in sections]
-    of_grids = ["count", "enumerate", "split", "estimate", "show", "convert", "scale", "report"]
+    of_grids = ["count", "enumerate", "split", "estimate", "show", "convert", "scale"]
     assert command not in of_grids or "--alphabet" in sections["Notation of grids"]
     rows = re.findall(r"^  (\S.*?)(?:  |$)", "".join(sections.values()), re.M)
     shown = [word.strip(",") for row in rows for word in row.split() if word.startswith("-")]

@@ -101,6 +101,27 @@ def test_boards_of_every_form_have_their_symmetries():
     assert len(bs.symmetries(without_places)) == 1
 
 
+@pytest.mark.parametrize(
+    ("n", "rules"),
+    [
+        (4, {"rules": "x"}),
+        (4, {"rules": "antiknight"}),
+        (4, {"regions": "ABBB AABC ADCC DDDC"}),
+        (6, {"rules": "x"}),
+    ],
+)
+def test_grids_with_rules_are_turned_and_reflected(n, rules):
+    problem = bs.grid_problem(n, **rules)
+    covers = (np.sort(cover) for cover in bs.solutions(problem))
+    grids = {tuple((cover[: n * n] % n).tolist()) for cover in covers}
+    cells = np.arange(n * n).reshape(n, n)
+    moves = [np.rot90(sides, k).ravel() for sides in (cells, cells.T) for k in range(4)]
+    kept = [move for move in moves if {tuple(grid[c] for c in move) for grid in grids} == grids]
+    orbits = {min(tuple(grid[c] for c in move) for move in kept) for grid in grids}
+    assert len(bs.symmetries(problem)) == len(kept)
+    assert bs.count(problem, up_to_symmetry=True).count == len(orbits) < len(grids)
+
+
 def test_pieces_become_their_reflections():
     pieces = {"L": "X./X./XX", "J": ".X/.X/XX", "I": "XXXX", "O": "XX/XX"}
     problem = bs.tiling("4x4", pieces, kind="one-sided")

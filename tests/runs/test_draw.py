@@ -16,6 +16,7 @@ from batchsolve.runs.export import export_run, found_covers
 from batchsolve.settings import SearchSettings
 
 GRID = "12" + "." * 14
+RULES = f"puzzle,cages,sums,marks\n{GRID},..AA{'.' * 12},A=7,....o{'.' * 11}\n"
 
 
 def lists(covers):
@@ -65,13 +66,14 @@ def test_limits_end_the_search_for_the_first_covers():
 # ---- covers that were found -----------------------------------------------------------------
 
 
-@pytest.fixture(params=["langford:4", "grid"])
+@pytest.fixture(params=["langford:4", "grid.txt", "rules.csv"])
 def enumerated(request, tmp_path):
     """Return a problem, and the paths of its sorted solutions in every form."""
     name = request.param
-    if name == "grid":
-        name = str(tmp_path / "grid.txt")
-        (tmp_path / "grid.txt").write_text(GRID)
+    (tmp_path / "grid.txt").write_text(GRID)
+    (tmp_path / "rules.csv").write_text(RULES)
+    if (tmp_path / name).exists():
+        name = f"{tmp_path / name}"
     with bs.Run(tmp_path / "run", name, collect=True) as kept:
         kept.search(jobs=1)
     files = [tmp_path / f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")]

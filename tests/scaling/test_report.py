@@ -185,6 +185,24 @@ def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
     assert "1.00 (0.91 – 1.10)" in page
 
 
+def test_problems_of_one_file_name_and_backends_are_told_apart(home):
+    made = read_experiment(str(home))
+    runs = [
+        replace(run, problem=f"{folder}/x.dlx", backend=backend)
+        for folder, backend in (("a", "threading"), ("b", "loky"), ("b", "threading"))
+        for run in made.runs
+    ]
+    experiment = Experiment(runs, made.logs * 3, {})
+    assert [one.name for one in experiment.series()[::2]] == [
+        "a/x.dlx, auto, threading, depth 1",
+        "b/x.dlx, auto, loky, depth 1",
+        "b/x.dlx, auto, threading, depth 1",
+    ]
+    (axes,) = report.depth_figure(experiment.series()).axes
+    assert len(axes.containers) == 3 * 3  # of 1, 2 and 3 workers
+    assert len(report.sizes_figure(experiment).axes) == len(runs)
+
+
 def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
     experiment = read_experiment(str(home))
     rows = pacsv.read_csv(home / "speedup.csv").to_pylist()

@@ -431,6 +431,17 @@ def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
     assert (home / "report.html").read_text() == before
     assert invoke("report", home, "--forecast-workers", "64").exit_code == 0
     assert "64 workers" in (home / "report.html").read_text()
+
+
+def test_a_forecast_drawn_again_is_of_the_same_rules(tmp_path):
+    words = "--box 3x2 --rules x --budget 500 --repeat 1 --forecast-workers 64"
+    assert scale(tmp_path / "out", "." * 36, *words.split()).exit_code == 0
+    before = (tmp_path / "out" / "report.html").read_text()
+    assert invoke("report", tmp_path / "out", "--forecast-workers", "64").exit_code == 0
+    assert (tmp_path / "out" / "report.html").read_text() == before
+
+
+def test_an_empty_folder_has_no_report(tmp_path):
     assert "holds no experiment" in refused("report", tmp_path)
 
 
