@@ -61,9 +61,9 @@ def speed(path: str, rows: int | None, repeat: int, folder: Path) -> dict[str, A
     """Measure one corpus."""
     path = repeated(path, rows, folder)
     corpus = Corpus([path])
-    problem = corpus.problem
+    problem, parts = corpus.stacks()
     engine = engine_for(AUTO, problem)
-    stacks = list(corpus.stacks().values())
+    stacks = list(parts.values())
     n = sum(map(len, stacks))
     solve = partial(batchsolve.solve_file, path, folder / "out.csv")
     main_seconds: list[float] = []

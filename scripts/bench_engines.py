@@ -170,9 +170,8 @@ def puzzles_per_second(path: str, repeat: int) -> dict[str, Any]:
 
     A short list is repeated until it fills a block.
     """
-    corpus = Corpus([path])
-    problem = corpus.problem
-    stacks = corpus.stacks()[""]
+    problem, parts = Corpus([path]).stacks()
+    stacks = parts[""]
     n_puzzles = len(stacks)
     n_times = -(-TASK_CELLS // (n_puzzles * problem.n_cells))
     roots = np.arange(n_puzzles * n_times)

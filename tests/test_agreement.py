@@ -24,12 +24,12 @@ LIMIT = 20
 @cache
 def known(name):
     """Return the problem of a data set, its rows as stacks, and the results of dancing links."""
-    corpus = Corpus([str(DATASETS / name)], one_shape=True)
-    stacks = corpus.stacks()[""]
+    problem, parts = Corpus([str(DATASETS / name)], one_shape=True).stacks()
+    stacks = parts[""]
     every = max(1, len(stacks) // 1000)
     stacks = stacks.take(np.arange(0, len(stacks), every))
     task = Task.of(stacks, limit=LIMIT, keep=LIMIT)
-    return corpus.problem, stacks, get_engine("dlx").search(corpus.problem, task)
+    return problem, stacks, get_engine("dlx").search(problem, task)
 
 
 def solutions_of(problem, outcome):

@@ -116,13 +116,12 @@ def read_workloads(
             found.problem.check_stack(found.stack)
         stack = Stacks.from_lists([found.stack.tolist()])
         return [Workload(text, found.problem, stack, per_worker)]
-    corpus = Corpus([text], FileSettings(**reading))
-    parts = corpus.stacks(by)
+    problem, parts = Corpus([text], FileSettings(**reading)).stacks(by)
     if not parts:
         raise InputError(f"{text}: no row can be searched")
     ends = {value: f", {by} {value}" if value else f", no {by}" for value in parts}
     names = {value: text if by is None else text + end for value, end in ends.items()}
-    return [Workload(names[v], corpus.problem, some, per_worker) for v, some in parts.items()]
+    return [Workload(names[v], problem, some, per_worker) for v, some in parts.items()]
 
 
 @contextmanager

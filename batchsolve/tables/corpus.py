@@ -34,7 +34,13 @@ from batchsolve.problems.notation import (
     usual_notation,
 )
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import drawing_of, drawn_notation, grid_rules, split_layout
+from batchsolve.problems.sudoku import (
+    Variants,
+    drawing_of,
+    drawn_notation,
+    grid_rules,
+    split_layout,
+)
 from batchsolve.problems.survey import (
     NO_FORM,
     AmbiguousNotationError,
@@ -167,8 +173,8 @@ class Corpus(Tables):
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks(most_rows=most_rows))
 
-    def stacks(self, by: str | None = None) -> dict[str, Stacks]:
-        """Read the corpus in this process; return the stacks of rows, with the rows as roots.
+    def stacks(self, by: str | None = None) -> tuple[GridProblem, dict[str, Stacks]]:
+        """Read the corpus in this process; return the problem and the stacks, with rows as roots.
 
         Parameters
         ----------
@@ -185,12 +191,16 @@ class Corpus(Tables):
         if by is not None:
             self.check_column(by)
         parts: dict[str, list[Stacks]] = {}
+        first = self.problem  # until there is a row
         for batch in self.batches():
             for problem, stacks in batch.groups():
-                if len(stacks) and problem.fingerprint != self.problem.fingerprint:
+                if not parts and not isinstance(problem, Variants):
+                    first = problem
+                if len(stacks) and problem.fingerprint != first.fingerprint:
                     raise InputError(
-                        f"{self.names}: its rows have several problems, such as {self.problem!r} "
-                        f"and {problem!r}; here, all need the same"
+                        f"{self.names}: its rows have several problems, such as {first!r} and "
+                        f"{problem!r}; here, all need the same (rule_columns says which columns of "
+                        f"rules to read)"
                     )
                 values = pa.repeat("", len(stacks))
                 if by is not None:
@@ -201,7 +211,7 @@ class Corpus(Tables):
                     parts.setdefault(value, []).append(stacks.take(indices == k))
             if len(parts) > MOST_STRATA:
                 raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
-        return {value: Stacks.concatenate(some) for value, some in parts.items()}
+        return first, {value: Stacks.concatenate(some) for value, some in parts.items()}
 
     @property
     def unread_columns(self) -> list[str]:

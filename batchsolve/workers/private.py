@@ -22,7 +22,7 @@ from typing import Any
 
 import joblib
 import joblib.executor
-from joblib.externals.loky import reusable_executor
+from joblib.externals.loky import process_executor, reusable_executor
 from joblib.parallel import LokyBackend, ParallelBackendBase
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
@@ -44,6 +44,11 @@ class Parallel(joblib.Parallel):
         """Note that a call has ended; joblib calls this then, in one thread at a time."""
         if self.ended.locked():
             self.ended.release()
+
+    def dispatch_next(self) -> None:
+        """Hand out another call; at the end of the process, loky would raise an error."""
+        if not process_executor._global_shutdown:
+            super().dispatch_next()
 
     def _warn_exit_early(self) -> None:
         pass
@@ -175,6 +180,10 @@ class OwnLokyBackend(LokyBackend):
             executor = weakref.ref(self._workers)
             util.Finalize(self._workers, end_with_us, [executor], exitpriority=BEFORE_QUEUES)
         return width
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """End the workers, and start others unless the process ends."""
+        super().abort_everything(ensure_ready and not process_executor._global_shutdown)
 
     def terminate(self) -> None:
         """Leave the workers idle."""

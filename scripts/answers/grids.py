@@ -279,9 +279,8 @@ def _with_roots(stacks: list[list[int]]) -> Stacks:
 @cache
 def dataset_rows(name: str, n: int) -> Rows:
     """Return n rows of a shipped table, equally far apart."""
-    corpus = Corpus([str(DATASETS / f"{name}.csv")], one_shape=True)
-    stacks = corpus.stacks()[""]
-    return Rows(corpus.problem, stacks.take(np.arange(n) * len(stacks) // n))
+    problem, parts = Corpus([str(DATASETS / f"{name}.csv")], one_shape=True).stacks()
+    return Rows(problem, parts[""].take(np.arange(n) * len(parts[""]) // n))
 
 
 @cache

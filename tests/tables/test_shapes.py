@@ -17,6 +17,7 @@ import batchsolve as bs
 from batchsolve.problems.notation import Notation
 from batchsolve.tables import corpus as corpora
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.sources import TableSource
 
 ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
 ALPHABETS |= {16: "1-9A-G", 25: "numbers"}
@@ -406,3 +407,13 @@ def test_rows_of_several_shapes_are_no_workload(tmp_path):
     pa.csv.write_csv(mixture(4), tmp_path / "in.csv")
     with pytest.raises(bs.InputError, match=r"several problems, such as Sudoku.* and Sudoku"):
         Corpus([str(tmp_path / "in.csv")]).stacks()
+    killers = bs.generate_table(2, box=(2, 2), cages=(1, 2))
+    with pytest.raises(bs.InputError, match=r"several problems, .* Variants.* \(rule_columns says"):
+        Corpus([TableSource(killers, "killers")]).stacks()
+
+
+def test_rows_of_the_same_rules_are_a_workload():
+    table = bs.generate_table(3, box=(2, 2), rules="x")
+    problem, parts = Corpus([TableSource(table, "x")]).stacks()
+    assert problem.rules == bs.grid_problem(4, rules="x").rules
+    assert [stacks.roots.tolist() for stacks in parts.values()] == [[0, 1, 2]]

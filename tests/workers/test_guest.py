@@ -275,7 +275,8 @@ UNUSED = """
 import batchsolve as bs
 puzzles = bs.generate(box=(2, 2), cages=(1, 2))
 covers = bs.solutions("queens:11", jobs=2)
-next(puzzles), next(covers)
+others = bs.generate(backend="loky", jobs=2)  # without end, so workers have tasks
+next(puzzles), next(covers), next(others)
 closed = bs.solutions("queens:12", jobs=2, engine="dlx")
 next(closed)
 closed.close()  # its threads are still searching

@@ -21,14 +21,15 @@ SEEN_IN = {"joblib": "1.6.0", "distributed": "2026.8.0", "ray": "2.60.0"}
 # the names that we use of each owner: a module, or a class as ``module:class``
 USES = {
     "joblib.parallel:Parallel": "_lock _jobs _ready_batches _call_id _aborting n_dispatched_tasks "
-    "n_completed_tasks print_progress _warn_exit_early",
+    "n_completed_tasks print_progress dispatch_next _warn_exit_early",
     "joblib.parallel:ParallelBackendBase": "effective_n_jobs submit retrieve_result_callback "
     "abort_everything terminate supports_retrieve_callback supports_return_generator",
-    "joblib.parallel:LokyBackend": "_workers configure terminate",
+    "joblib.parallel:LokyBackend": "_workers configure terminate abort_everything",
     "joblib.externals.loky.reusable_executor": "_executor_lock _executor _executor_kwargs",
     "joblib.executor": "_executor_args",
     "joblib.executor:MemmappingExecutor": "terminate kill_workers _flags "
     "_executor_manager_thread _processes _call_queue _result_queue",
+    "joblib.externals.loky.process_executor": "_global_shutdown",
     "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
     "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
     "joblib.externals.loky.backend.queues:Queue": "_reader",
