@@ -95,7 +95,6 @@ def kind_of(source: str | TableSource) -> Kind:
     for batch in Corpus([source]).batches():
         n_rows += len(batch)
         for problem, stacks in batch.groups():
-            assert isinstance(problem, GridProblem)
             rows, grids = stacks.roots, problem.digits_of(stacks)
             found = batchsolve.solve_batch(grids, problem.at(rows), jobs=1, node_limit=10**5)
             unique = found.status == "unique"

@@ -33,7 +33,7 @@ from batchsolve.problems.notation import (
     default_box,
     usual_notation,
 )
-from batchsolve.problems.stacks import Group
+from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Variants, drawing_of
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, Signs, forms
 from batchsolve.search.rows import Answers, Status
@@ -322,7 +322,7 @@ class Batch:
         """True if a column has given solutions."""
         return self.grids[0].given.shape[1] > 0
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[tuple[GridProblem, Stacks]]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
         parts = self._parts()
         if self.faults:
