@@ -148,8 +148,15 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
+class Unfit(ValueError):  # noqa: N818
+    """A reason that an argument is wrong, for the error of `argument_errors`."""
+
+
 class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
     """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
+
+    What Python says of it, such as ``'int' object is not iterable``, tells a user nothing; an
+    `Unfit` does.
 
     Examples
     --------
@@ -157,7 +164,7 @@ class argument_errors:  # noqa: N801  a class, as in contextlib: entering it cos
     ...     list(3)
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: numbers are a sequence, not 3 ('int' object is not iterable)
+    batchsolve.errors.InputError: numbers are a sequence, not 3
     """
 
     def __init__(self, rule: str, value: object) -> None:
@@ -168,8 +175,8 @@ class argument_errors:  # noqa: N801  a class, as in contextlib: entering it cos
 
     def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
-            why = f"{self._rule}, not {quoted(self._value)} ({first_line(error)})"
-            raise InputError(why) from error
+            why = f" ({error})" if isinstance(error, Unfit) else ""
+            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
 
 
 class prefixed:  # noqa: N801
@@ -364,7 +371,7 @@ def quoted(value: object) -> str:
     >>> print(quoted("puzzle"))
     'puzzle'
     """
-    return shortened(repr(value))
+    return shortened(repr(value).replace("\n", " "))  # arrays and tables have lines
 
 
 def is_table(value: object) -> bool:

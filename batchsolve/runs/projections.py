@@ -21,7 +21,7 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Choice, Engine, Task, engine_for
 from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, quoted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, texts_in
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
@@ -134,10 +134,10 @@ class _TimeIsUpError(Exception):
 def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
     """Return the numbers of the items with these names or patterns."""
     names = [problem.item_name(i) for i in range(problem.n_items)]
-    numbers = set[int]()
-    if isinstance(items, str) or not len(items):
+    numbers, wanted = set[int](), texts_in(items, "items")
+    if isinstance(items, str) or not wanted:
         raise InputError(f"items are a list of names or patterns, such as ['r1c*'], not {items!r}")
-    for item in items:
+    for item in wanted:
         exact = [i for i, name in enumerate(names) if name == item]
         those = exact or [i for i, name in enumerate(names) if fnmatchcase(name, item)]
         if not those:

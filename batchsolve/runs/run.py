@@ -34,7 +34,7 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import folder_of
+from batchsolve.settings.arguments import flag_of, folder_of, text_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import Written
 from batchsolve.tables.places import make_durable
@@ -112,8 +112,9 @@ class Run(AbstractContextManager["Run"]):
         name: str | None = None,
     ) -> None:
         reading = reading_of(problem)
+        name = text_of("a name", name or reading.name)
         problem, begin = problem_and_stacks(reading, stack)
-        if collect and isinstance(problem, GridProblem):
+        if flag_of("collect", collect) and isinstance(problem, GridProblem):
             notation = notation or reading.notation or usual_notation(problem.n_digits)
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
@@ -145,10 +146,10 @@ class Run(AbstractContextManager["Run"]):
         check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
         path = os.path.join(self._directory, JOURNAL)
-        self._make_directory(path, resume)
+        self._make_directory(path, flag_of("resume", resume))
         with ExitStack() as held:
             held.enter_context(only_writer(path))
-            self._journal = held.enter_context(Journal(path, kind, settings, name or reading.name))
+            self._journal = held.enter_context(Journal(path, kind, settings, name))
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
             self._held = held.pop_all()

@@ -10,11 +10,11 @@ import operator
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
-from batchsolve.errors import InputError, argument_errors, is_table, quoted, wrong_kind
+from batchsolve.errors import InputError, Unfit, argument_errors, is_table, quoted, wrong_kind
 
 MRV, FIRST, SHARP = "mrv", "first", "sharp"
 """The branching rules; see `checked_branch`."""
@@ -98,6 +98,21 @@ def text_of(what: str, value: Any) -> str:
     return value
 
 
+def flag_of(name: str, value: Any) -> bool:
+    """Return an argument that is True or False, or None for False; raise `InputError` for others.
+
+    Examples
+    --------
+    >>> flag_of("stats", "no")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: stats is True or False, not 'no'
+    """
+    if isinstance(value, Hashable) and value in (None, False, True):  # those of NumPy, too
+        return bool(value)
+    raise InputError(f"{name} is True or False, not {quoted(value)}")
+
+
 def names_in(text: str) -> list[str]:
     """Return the names that a text joins by ``+``, commas or blanks, in lower case.
 
@@ -124,7 +139,7 @@ def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def checked_branch(rule: Any) -> str:
+def checked_branch(rule: str) -> str:
     """Return a branching rule: ``mrv``, ``first``, ``sharp``, or ``sharp:`` and a pattern of items.
 
     Raises
@@ -141,9 +156,8 @@ def checked_branch(rule: Any) -> str:
         ...
     batchsolve.errors.InputError: unknown branching rule 'last'; choose from mrv, first, sharp, ...
     """
-    text = text_of("a branching rule", rule)
-    if text in (MRV, FIRST, SHARP) or (text.startswith(f"{SHARP}:") and text != f"{SHARP}:"):
-        return text
+    if rule in (MRV, FIRST, SHARP) or (rule.startswith(f"{SHARP}:") and rule != f"{SHARP}:"):
+        return rule
     raise InputError(
         f"unknown branching rule {rule!r}; choose from {MRV}, {FIRST}, {SHARP}, {SHARP}:ITEMS"
     )
@@ -219,6 +233,7 @@ def each_of(values: Any) -> list[Any]:
     """
     is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
     is_one = is_one or hasattr(values, "read") or is_tabular(values)
+    is_one = is_one or getattr(values, "shape", None) == ()  # NumPy calls it iterable
     return [values] if is_one else list(values)
 
 
@@ -286,7 +301,7 @@ def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, m
         if isinstance(given, str):
             first, dots, last = given.partition("..")
             pair = (first or None, last or None) if dots else (first, first)
-        elif isinstance(given, Real):
+        elif isinstance(given, Real) and not isinstance(given, bool):
             pair = given, given
         low, high = pair
         low = least if low is None else number(low)
@@ -307,7 +322,7 @@ def integer(value: Any) -> int:
     if not isinstance(value, str):
         return operator.index(value)
     if not value.isascii():  # int reads the digits of all scripts
-        raise ValueError(f"{value!r} has digits other than 0 to 9")
+        raise Unfit(f"{value!r} has digits other than 0 to 9")
     return int(value)
 
 
