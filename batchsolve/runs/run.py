@@ -11,7 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -146,6 +146,7 @@ class Run(AbstractContextManager["Run"]):
         check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
         path = os.path.join(self._directory, JOURNAL)
+        self._is_begun = os.path.exists(path)
         self._make_directory(path, flag_of("resume", resume))
         with ExitStack() as held:
             held.enter_context(only_writer(path))
@@ -157,8 +158,13 @@ class Run(AbstractContextManager["Run"]):
     def __repr__(self) -> str:
         return f"Run({self._directory!r}, {self._problem!r})"
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: object, *_: object) -> None:
         self._held.close()
+        if error is not None and not self._is_begun:  # it would be in the way of the next one
+            with suppress(OSError):
+                os.rmdir(self._folder)
+                os.remove(self._journal.path)
+                os.rmdir(self._directory)
 
     def search(
         self,
@@ -190,10 +196,11 @@ class Run(AbstractContextManager["Run"]):
             if n_nodes := self._totals.nodes:
                 LOG.info("%s goes on after %s", self._directory, counted(n_nodes, "node"))
             with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
+                self._is_begun = True
                 self._tree = self._tree_of(pool, replace(search, engine=self._engine), begin)
                 return searched(self._tree, pool, tell)
         except BaseException as error:
-            if os.path.exists(self._journal.path):
+            if self._is_begun and os.path.exists(self._journal.path):
                 error.add_note(f"what is done is kept in {self._directory}; go on with `resume`")
             raise
         finally:
