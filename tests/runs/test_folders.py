@@ -262,7 +262,7 @@ def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "there.csv").mkdir()
     refused = {
-        f"{tmp_path}/full": "is not empty, and has no journal",
+        f"{tmp_path}/full": "is not empty, and has no journal .*, as after the end of a run",
         f"{tmp_path}/no/out/": "the directory .*/no does not exist",
         f"{tmp_path}/no/out.csv": "the directory .*/no does not exist",
         f"{tmp_path}/out.txt": r"the name must say the format: .*\.csv.*\.parquet",
