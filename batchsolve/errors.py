@@ -148,37 +148,6 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
-class Unfit(ValueError):  # noqa: N818
-    """A reason that an argument is wrong, for the error of `argument_errors`."""
-
-
-class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
-    """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
-
-    What Python says of it, such as ``'int' object is not iterable``, tells a user nothing; an
-    `Unfit` does.
-
-    Examples
-    --------
-    >>> with argument_errors("numbers are a sequence", 3):
-    ...     list(3)
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: numbers are a sequence, not 3
-    """
-
-    def __init__(self, rule: str, value: object) -> None:
-        self._rule, self._value = rule, value
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
-            why = f" ({error})" if isinstance(error, Unfit) else ""
-            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
-
-
 class prefixed:  # noqa: N801
     """Raise errors of some kinds, by default of the kind raised, with words before their message.
 

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Ints, UInts, is_masked
-from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
+from batchsolve.errors import InputError, ProblemError, counted, quoted
+from batchsolve.settings.arguments import argument_errors
 
 if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover

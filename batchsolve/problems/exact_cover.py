@@ -29,15 +29,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import (
-    InputError,
-    ProblemError,
-    Unfit,
-    argument_errors,
-    counted,
-    quoted,
-    warn_once,
-)
+from batchsolve.errors import InputError, ProblemError, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -48,7 +40,7 @@ from batchsolve.problems.attributes import (
     number_colors,
     whole_numbers,
 )
-from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.arguments import Unfit, argument_errors, texts_in, whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"
@@ -583,17 +575,6 @@ class ExactCover:
                 f"only secondary items may have one"
             )
         return entries.astype(np.uint32) if entries.any() else None
-
-
-def texts_in(names: Iterable[str] | None, what: str) -> tuple[str, ...] | None:
-    """Return names, or None; raise `InputError` if they are not a sequence of texts."""
-    if names is None:
-        return None
-    with argument_errors(f"{what} are a sequence of texts", names):
-        found = tuple(names)
-        if wrong := [name for name in found if not isinstance(name, str)]:
-            raise Unfit(f"{quoted(wrong[0])} is not text")
-    return found
 
 
 def named_place(name: str) -> tuple[dict[str, int], str]:

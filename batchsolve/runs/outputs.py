@@ -265,10 +265,10 @@ class OneFile(Output):
         """See `Output`."""
         suffix, compression = split_suffixes(self.path)
         if suffix not in FORMATS or (compression and suffix in (".parquet", ".npy")):
+            more = ", .parquet or, of solutions alone, .npy; a folder of Parquet files ends with /"
             raise InputError(
                 f"{self.path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with "
-                f".gz, .bz2 or .zst), .parquet or, of solutions alone, .npy; a folder of Parquet "
-                f"files ends with /"
+                f".gz, .bz2 or .zst){more if self.journal else ' or .parquet'}"
             )
         target_of(self.path)
 

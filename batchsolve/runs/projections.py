@@ -21,7 +21,7 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Choice, Engine, Task, engine_for
 from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, quoted
-from batchsolve.problems.exact_cover import ExactCover, texts_in
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
@@ -29,7 +29,7 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, sho
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import UNLIMITED
+from batchsolve.settings.arguments import UNLIMITED, texts_in
 from batchsolve.workers import Pool
 
 BLOCK = 4096  # candidates in a task

@@ -15,10 +15,11 @@ from math import inf
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
-from batchsolve.errors import InputError, argument_errors, listed, quoted
+from batchsolve.errors import InputError, listed, quoted
 from batchsolve.settings.arguments import (
     MRV,
     UNLIMITED,
+    argument_errors,
     bounds_of,
     checked_box,
     checked_branch,

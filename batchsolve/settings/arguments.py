@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
-from batchsolve.errors import InputError, Unfit, argument_errors, is_table, quoted, wrong_kind
+from batchsolve.errors import BatchsolveError, InputError, is_table, quoted, wrong_kind
 
 MRV, FIRST, SHARP = "mrv", "first", "sharp"
 """The branching rules; see `checked_branch`."""
@@ -30,6 +30,37 @@ Box = tuple[int, int] | str
 
 Range = tuple[float | None, float | None] | float | str
 """Bounds, such as ``(22, 26)``, ``(4.0, None)``, ``"22..26"`` or ``"4.0.."``; or one number."""
+
+
+class Unfit(ValueError):  # noqa: N818
+    """A reason that an argument is wrong, for the error of `argument_errors`."""
+
+
+class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
+    """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
+
+    What Python says of it, such as ``'int' object is not iterable``, tells a user nothing; an
+    `Unfit` does.
+
+    Examples
+    --------
+    >>> with argument_errors("numbers are a sequence", 3):
+    ...     list(3)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: numbers are a sequence, not 3
+    """
+
+    def __init__(self, rule: str, value: object) -> None:
+        self._rule, self._value = rule, value
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
+            why = f" ({error})" if isinstance(error, Unfit) else ""
+            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -96,6 +127,17 @@ def text_of(what: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{what} is text, not {quoted(value)}")
     return value
+
+
+def texts_in(names: Iterable[str] | None, what: str) -> tuple[str, ...] | None:
+    """Return names, or None; raise `InputError` if they are not a sequence of texts."""
+    if names is None:
+        return None
+    with argument_errors(f"{what} are a sequence of texts", names):
+        found = tuple(names)
+        if wrong := [name for name in found if not isinstance(name, str)]:
+            raise Unfit(f"{quoted(wrong[0])} is not text")
+    return found
 
 
 def flag_of(name: str, value: Any) -> bool:

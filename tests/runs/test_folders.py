@@ -88,8 +88,9 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch,
         assert re.fullmatch(why, message)
 
 
-def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
-    address = f"file://{corpora}"
+@pytest.mark.parametrize("scheme", ["file", "FILE"])
+def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path, scheme):
+    address = f"{scheme}://{corpora}"
     inner = [f"{address}/{name}" for name in ("a.csv", "b.csv", "more/c.csv")]
     assert files_of([address]) == inner
     assert files_of([f"{address}/*.csv"]) == inner[:2]
