@@ -485,8 +485,7 @@ def sample(
     from batchsolve.runs.progress import COVER_BAR
     from batchsolve.tables.places import split_suffixes
 
-    suffix, compression = split_suffixes(output)
-    if compression or suffix in (".csv", ".tsv", ".parquet", ".npy"):
+    if {".csv", ".tsv", ".parquet", ".npy", ".gz", ".bz2", ".zst"} & {*split_suffixes(output)}:
         raise InputError(f"{output}: drawn solutions are plain JSON lines; name it .jsonl")
     reading = read(problem, puzzles)
     with printing.progress(COVER_BAR) as on_progress:

@@ -68,9 +68,8 @@ def number_colors(
 ) -> tuple[list[int], list[str]]:
     """Return the colour of every entry of the options, and the names; None means no colour."""
     with argument_errors("colors are a list with a mapping for each option", colors):
-        n = len(colors)
-    if n != len(rows):
-        raise ProblemError(f"colours of {n} options for {len(rows)} options")
+        if len(colors) != len(rows):
+            raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
     number: dict[Hashable, int] = {}
     entries = []
     for o, (row, given) in enumerate(zip(rows, colors, strict=True)):

@@ -274,9 +274,9 @@ def each_of(values: Any) -> list[Any]:
     (['a.csv'], ['a.csv', 'b.csv'])
     """
     is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
-    is_one = is_one or hasattr(values, "read") or is_tabular(values)
-    is_one = is_one or getattr(values, "shape", None) == ()  # NumPy calls it iterable
-    return [values] if is_one else list(values)
+    # NumPy calls an array without dimensions iterable
+    is_one = is_one or hasattr(values, "read") or getattr(values, "ndim", 1) == 0
+    return [values] if is_one or is_tabular(values) else list(values)
 
 
 def table_or_each(inputs: Any) -> Any:

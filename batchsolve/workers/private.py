@@ -27,6 +27,7 @@ from joblib.parallel import LokyBackend, ParallelBackendBase
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
 BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
+LAST_SECONDS = 1  # for a thread that ends at once, unless it waits for the dead
 
 
 class Parallel(joblib.Parallel):
@@ -175,6 +176,17 @@ class OwnLokyBackend(LokyBackend):
             executor = weakref.ref(self._workers)
             util.Finalize(self._workers, end_with_us, [executor], exitpriority=BEFORE_QUEUES)
         return width
+
+    def abort_everything(self, ensure_ready: bool = True) -> None:
+        """End all calls, and the thread that hands them out, for which loky does not wait.
+
+        It may be the last to hold semaphores; if it ended with the process, after it has unlinked
+        one, loky would warn of that.
+        """
+        feeder = getattr(self._workers._call_queue, "_thread", None)
+        super().abort_everything(ensure_ready)
+        if feeder is not None:
+            feeder.join(LAST_SECONDS)
 
     def terminate(self) -> None:
         """Leave the workers idle."""

@@ -31,7 +31,7 @@ USES = {
     "_executor_manager_thread _processes _call_queue _result_queue",
     "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
     "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
-    "joblib.externals.loky.backend.queues:Queue": "_reader",
+    "joblib.externals.loky.backend.queues:Queue": "_reader _thread",
     "distributed.utils": "silence_logging_cmgr",
     "distributed.utils:SyncMethodMixin": "callback_timeout",
     "distributed.deploy.spec:SpecCluster": "shutdown_on_close",
