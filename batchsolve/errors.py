@@ -148,30 +148,6 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
-class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
-    """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
-
-    Examples
-    --------
-    >>> with argument_errors("numbers are a sequence", 3):
-    ...     list(3)
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: numbers are a sequence, not 3 ('int' object is not iterable)
-    """
-
-    def __init__(self, rule: str, value: object) -> None:
-        self._rule, self._value = rule, value
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
-            why = f"{self._rule}, not {quoted(self._value)} ({first_line(error)})"
-            raise InputError(why) from error
-
-
 class prefixed:  # noqa: N801
     """Raise errors of some kinds, by default of the kind raised, with words before their message.
 
@@ -364,7 +340,7 @@ def quoted(value: object) -> str:
     >>> print(quoted("puzzle"))
     'puzzle'
     """
-    return shortened(repr(value))
+    return shortened(repr(value).replace("\n", " "))  # arrays and tables have lines
 
 
 def is_table(value: object) -> bool:

@@ -86,7 +86,7 @@ WRONG = {
     "memory is a whole number, not '1'": lambda: bs.solution_graph("queens:6", memory="1"),
     "the number of cheapest covers is 1 to 100,000, not 0": lambda: bs.cheapest(PRICED, 0),
     "time_limit is more than 0 seconds, not '3'": lambda: count("queens:6", time_limit="3"),
-    "unknown engine None": lambda: count("queens:6", engine=None),
+    "engine is text, not None": lambda: count("queens:6", engine=None),
     "settings are given whole, and beside them 'limit'": lambda: count("", search=WHOLE, limit=1),
     "settings are a SearchSettings, not 5": lambda: count("queens:6", search=5),
     "whole numbers, not \\[0.9\\]": lambda: count("queens:6", [0.9]),
@@ -143,7 +143,7 @@ WRONG = {
     "options are lists of items, .*, not \\[3\\]": lambda: Cover.from_options([3]),
     "not 'ab' \\(text is not a list": lambda: Cover.from_options("ab"),
     "not \\['ab'\\] \\(text is not": lambda: Cover.from_options(["ab"], ["a", "b"]),
-    "not \\[\\[\\['a'\\]\\]\\] \\(.*unhashable": lambda: Cover.from_options([[["a"]]], ["a"]),
+    "such as .*'c'\\]\\], not \\[\\[\\['a'\\]\\]\\]$": lambda: Cover.from_options([[["a"]]], ["a"]),
     "a family is text, not None": lambda: bs.family(None),
     "a grid is text, not 5": lambda: SUDOKU.parse(5),
     "grid 1: Sudoku.2, 2., and grid 0: .*; give one size": lambda: forms(["." * 81, GRID]),
@@ -191,7 +191,43 @@ WRONG = {
     "rate.* takes no `solution_column`; leave it out$": lambda: bs.rate(TABLE, solution_column="x"),
     "e_table.* `solution_column`; leave it out$": lambda: bs.generate_table(1, solution_column=""),
     "no `solution_column`; name it with `truth`$": lambda: bs.evaluate(TABLE, solution_column="x"),
-    "secondary must hold whole numbers": lambda: Cover.from_matrix([[1, 1]], [0.5]),
+    "secondary columns are a .* whole numbers, not .0.5": lambda: Cover.from_matrix(
+        [[1, 1]], [0.5]
+    ),
+    "secondary columns are a .* whole numbers, not 5$": lambda: Cover.from_matrix([[1, 1]], 5),
+    "primary and secondary items are lists, not .None, 5.$": lambda: Cover.from_options(
+        [["a"]], secondary=5
+    ),
+    "primary and secondary items are lists, not .5, ...$": lambda: Cover.from_options([["a"]], 5),
+    "colors are a list with a mapping for each option, not 5": lambda: Cover.from_options(
+        [["a"]], colors=5
+    ),
+    "stats is True or False, not 'no'": lambda: table(TABLE, stats="no"),
+    "jigsaw is True or False, not 5": lambda: bs.generate_table(1, jigsaw=5),
+    "original is True or False, not 0": lambda: bs.augment(TABLE, original=pd.Series([1])),
+    "ordered is True or False, not 'no'": lambda: bs.solution_graph("queens:6", ordered="no"),
+    "weighted is True or False, not 'no'": lambda: bs.sample("queens:6", 1, weighted="no"),
+    "distinct is True or False, not 'no'": lambda: bs.sample("queens:6", 1, distinct="no"),
+    "distinct is True or False, not \\[\\]": lambda: QUEENS.sample(1, distinct=[]),
+    "collect is True or False, not 'no'": lambda: bs.Run("x", "queens:6", collect="no"),
+    "resume is True or False, not 'no'": lambda: bs.Run("x", "queens:6", resume="no"),
+    "a name is text, not 5": lambda: bs.Run("x", "queens:6", name=5),
+    "a title is text, not 5": lambda: bs.draw("queens:6", title=5),
+    "time_limit is more than 0 seconds, not True": lambda: count("queens:6", time_limit=True),
+    "clues are a range .*, not True$": lambda: bs.generate_table(1, clues=True),
+    "clues are a range .*, not 'a..b'$": lambda: bs.generate_table(1, clues="a..b"),
+    "columns are two names, .*, not \\[\\[1\\]\\]": lambda: bs.generate_table(1, columns=[[1]]),
+    "split_depth is a whole number, not 0  ": lambda: count("queens:6", split_depth=pd.Series([1])),
+    "items are a sequence of texts, not 5$": lambda: bs.count_projections("queens:6", 5),
+    "items are a sequence of texts, not .1, 2. .1 is not": lambda: bs.count_projections(
+        "queens:6", [1, 2]
+    ),
+    "the address of a cluster is text, not 5": lambda: count("queens:6", backend="dask", address=5),
+    "a backend is text, not \\['loky'\\]": lambda: count("queens:6", backend=["loky"]),
+    "on_progress is a function or True, not \\[\\]": lambda: count("queens:6", on_progress=[]),
+    "the input needs a name, not a ndarray": lambda: bs.solve_file(np.array(5), "out.csv"),
+    "reader of Arrow, not a Series: solve_batch takes": lambda: bs.solve_stream(pd.Series([GRID])),
+    "reader of Arrow, not a ChunkedArray: solve_batch": lambda: bs.solve_stream(TABLE["puzzle"]),
 }
 
 

@@ -152,7 +152,8 @@ def draw(
     few = FEW if kind == "html" else ONE
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
-    with time_limited(search) as rest:
+    asked, nothing = Asked(problem, search, puzzles, printing), {"drawn": 0, "complete": False}
+    with in_time(asked, facts | nothing, output) as rest:
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
@@ -482,7 +483,10 @@ def sample(
     """
     from batchsolve.runs.graphs import sample as drawn
     from batchsolve.runs.progress import COVER_BAR
+    from batchsolve.tables.places import split_suffixes
 
+    if {".csv", ".tsv", ".parquet", ".npy", ".gz", ".bz2", ".zst"} & {*split_suffixes(output)}:
+        raise InputError(f"{output}: drawn solutions are plain JSON lines; name it .jsonl")
     reading = read(problem, puzzles)
     with printing.progress(COVER_BAR) as on_progress:
         samples = drawn(

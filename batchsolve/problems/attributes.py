@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Ints, UInts, is_masked
-from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
+from batchsolve.errors import InputError, ProblemError, counted, quoted
+from batchsolve.settings.arguments import argument_errors
 
 if TYPE_CHECKING:
     from batchsolve.problems.exact_cover import ExactCover
@@ -66,8 +67,9 @@ def number_colors(
     rows: Sequence[Sequence[Hashable]], colors: Sequence[Mapping[Hashable, Hashable]]
 ) -> tuple[list[int], list[str]]:
     """Return the colour of every entry of the options, and the names; None means no colour."""
-    if len(colors) != len(rows):
-        raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
+    with argument_errors("colors are a list with a mapping for each option", colors):
+        if len(colors) != len(rows):
+            raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
     number: dict[Hashable, int] = {}
     entries = []
     for o, (row, given) in enumerate(zip(rows, colors, strict=True)):

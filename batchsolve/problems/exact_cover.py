@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted, warn_once
+from batchsolve.errors import InputError, ProblemError, counted, quoted, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -40,7 +40,7 @@ from batchsolve.problems.attributes import (
     number_colors,
     whole_numbers,
 )
-from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.arguments import Unfit, argument_errors, texts_in, whole_number
 
 MOST_ITEMS = 2**32 - 1  # numbers of items have 32 bits
 NOTHING = "(none)"
@@ -135,8 +135,8 @@ class ExactCover:
         self.n_primary = self.n_items
         if n_primary is not None:
             self.n_primary = whole_number("n_primary", n_primary, 0, self.n_items)
-        self.item_names = _names(item_names, "item_names")
-        self.option_names = _names(option_names, "option_names")
+        self.item_names = texts_in(item_names, "item_names")
+        self.option_names = texts_in(option_names, "option_names")
         sizes = self.indptr[1:] - self.indptr[:-1]
         self._check_shape(entries, sizes)
         if not sizes.all():
@@ -144,7 +144,7 @@ class ExactCover:
         self.indices = entries.astype(np.uint32)
         self._check_options()
         self.colors = None if colors is None else self._checked_colors(colors)
-        self.color_names = _names(color_names, "color_names")
+        self.color_names = texts_in(color_names, "color_names")
         self.bounds = None
         if bounds is not None:
             self.bounds = checked_bounds(bounds, self.n_primary, self.item_names)
@@ -225,14 +225,15 @@ class ExactCover:
         with argument_errors("options are lists of items, such as [['a', 'b'], ['c']]", options):
             options = list(options)
             if [option for option in options if isinstance(option, str)]:
-                raise TypeError("text is not a list of items")
+                raise Unfit("text is not a list of items")
             rows = [list(option) for option in options]
             named = dict.fromkeys(chain.from_iterable(rows))
-        if primary is None:
-            known = set(secondary)
-            primary = [item for item in named if item not in known]
-        items = [*primary, *secondary]
-        number = {item: k for k, item in enumerate(items)}
+        with argument_errors("primary and secondary items are lists", (primary, secondary)):
+            if primary is None:
+                known = set(secondary)
+                primary = [item for item in named if item not in known]
+            items = [*primary, *secondary]
+            number = {item: k for k, item in enumerate(items)}
         if len(number) != len(items):
             repeated = next(item for k, item in enumerate(items) if number[item] != k)
             raise ProblemError(f"item {quoted(repeated)} is declared twice; name every item once")
@@ -294,7 +295,7 @@ class ExactCover:
             indptr = begins_of(np.bincount(rows, minlength=len(dense)))
         if np.any(values != 1):
             raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
-        last = sorted(set(whole_numbers(list(secondary), "secondary").tolist()))
+        last = sorted(set(option_numbers(secondary, "secondary columns")))
         if last and not 0 <= last[0] <= last[-1] < n_columns:
             raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
         order = [c for c in range(n_columns) if c not in set(last)] + last
@@ -576,17 +577,6 @@ class ExactCover:
         return entries.astype(np.uint32) if entries.any() else None
 
 
-def _names(names: Sequence[str] | None, what: str) -> tuple[str, ...] | None:
-    """Return names; raise `InputError` if they are not a sequence of texts."""
-    if names is None:
-        return None
-    with argument_errors(f"{what} are a sequence of texts", names):
-        found = tuple(names)
-        if wrong := [name for name in found if not isinstance(name, str)]:
-            raise TypeError(f"{quoted(wrong[0])} is not text")
-    return found
-
-
 def named_place(name: str) -> tuple[dict[str, int], str]:
     """Return the place that the name of an item says, axis by axis, and what follows a ``#``.
 
@@ -665,7 +655,7 @@ def option_numbers(options: Iterable[int], what: str = "options") -> list[int]:
     >>> option_numbers([0.5])
     Traceback (most recent call last):
         ...
-    batchsolve.errors.InputError: options are a sequence of whole numbers, not [0.5] ('float' ...
+    batchsolve.errors.InputError: options are a sequence of whole numbers, not [0.5]
     """
     with argument_errors(f"{what} are a sequence of whole numbers", options):
         return [*map(operator.index, options)]

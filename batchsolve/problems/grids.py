@@ -33,7 +33,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of, is_masked
-from batchsolve.errors import InputError, ProblemError, argument_errors, counted, quoted
+from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import (
@@ -48,7 +48,7 @@ from batchsolve.problems.rules import (
 )
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
-from batchsolve.settings.arguments import text_of
+from batchsolve.settings.arguments import argument_errors, text_of
 
 _IN, _OUT = 1, 2
 _MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold

@@ -27,18 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import (
-    InputError,
-    ProblemError,
-    argument_errors,
-    counted,
-    prefixed,
-    quoted,
-    shortened,
-)
+from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted, shortened
 from batchsolve.formats.whole_files import is_whole, parse, sealed
 from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
+from batchsolve.settings.arguments import argument_errors
 
 _VERSION = 3
 NO_BRANCHES = np.empty((0, 3), np.uint32)

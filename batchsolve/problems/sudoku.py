@@ -179,6 +179,8 @@ def grid_problem(
     --------
     >>> grid_problem(4), grid_problem(4, rules="x")
     (Sudoku(2, 2), Variant(16 cells, 4 digits, 14 houses))
+    >>> grid_problem(4, rules=" ", regions="AABB AABB CCDD CCDD")  # which are the usual boxes
+    Sudoku(2, 2)
     >>> grid_problem(3, regions="AAB ACB CCB")
     Variant(9 cells, 3 digits, 9 houses)
     >>> grid_problem(9, rules="samurai+x")
@@ -189,7 +191,8 @@ def grid_problem(
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)
-    return _variant(grid_rules(n_digits, box, rules, regions, drawing=drawing))
+    made = grid_rules(n_digits, box, rules, regions, drawing=drawing)
+    return sudoku(*shape) if shape and made == sudoku(*shape).rules else _variant(made)
 
 
 _variant = lru_cache(maxsize=256)(GridProblem)  # shared

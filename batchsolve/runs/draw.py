@@ -13,7 +13,7 @@ from batchsolve.formats.whole_files import write_whole
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.reading import Puzzle, Reading, reading_of
-from batchsolve.settings.arguments import path_of
+from batchsolve.settings.arguments import path_of, text_of
 
 FORMATS = ("svg", "html")
 MOST_CELLS = 5_000_000  # in all drawings of a file together; some hundred megabytes
@@ -141,7 +141,7 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     reading = reading_of(problem)
     options = option_numbers(cover) or reading.stack.tolist()
     drawing = drawn(reading.problem, options, reading.stack.tolist(), reading.notation)
-    return Picture(title or reading.name, [drawing])
+    return Picture(text_of("a title", title or reading.name), [drawing])
 
 
 def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | None) -> Picture:

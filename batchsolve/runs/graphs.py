@@ -18,7 +18,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.graph_drawing import draw
 from batchsolve.search.graphs import SolutionGraph, checked_draws
 from batchsolve.settings import GRAPH_MEGABYTES
-from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.arguments import flag_of, whole_number
 
 MOST_MEGABYTES = 2**30
 DISTRIBUTIONS = ("options", "cost")
@@ -73,7 +73,7 @@ def solution_graph(
     memory = whole_number("memory", memory, 1, MOST_MEGABYTES)
     problem, begin = problem_and_stack(problem, stack)
     with asking(check):
-        return draw(problem, begin[0], megabytes=memory, ordered=ordered)
+        return draw(problem, begin[0], megabytes=memory, ordered=flag_of("ordered", ordered))
 
 
 def distribution(
@@ -222,8 +222,8 @@ def sample(
     >>> len(sample("latin:8", 5, weighted=True).weights)
     5
     """
-    n, seed = checked_draws(n, seed)  # before the search, which may take long
-    if weighted and distinct:
+    n, seed, distinct = checked_draws(n, seed, distinct)  # before the search, which may take long
+    if flag_of("weighted", weighted) and distinct:
         raise InputError("weighted samples are drawn one by one; leave out distinct")
     if weighted and memory is not None:
         raise InputError("weighted samples are drawn without a graph; leave out `memory`")

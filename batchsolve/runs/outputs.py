@@ -198,6 +198,9 @@ class Output:
     def finish(self) -> None:
         """Put the finished output into its place."""
 
+    def discard(self) -> None:
+        """Remove what a run that has written no row has left."""
+
     def close(self) -> None:
         """Leave the output as it is, to be resumed."""
 
@@ -262,10 +265,10 @@ class OneFile(Output):
         """See `Output`."""
         suffix, compression = split_suffixes(self.path)
         if suffix not in FORMATS or (compression and suffix in (".parquet", ".npy")):
+            more = ", .parquet or, of solutions alone, .npy; a folder of Parquet files ends with /"
             raise InputError(
                 f"{self.path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with "
-                f".gz, .bz2 or .zst), .parquet or, of solutions alone, .npy; a folder of Parquet "
-                f"files ends with /"
+                f".gz, .bz2 or .zst){more if self.journal else ' or .parquet'}"
             )
         target_of(self.path)
 
@@ -356,6 +359,10 @@ class OneFile(Output):
             os.replace(whole, self.path)
             if whole != self.kept:
                 os.remove(self.kept)
+
+    def discard(self) -> None:
+        """See `Output`."""
+        os.remove(self.kept)
 
     def close(self) -> None:
         """See `Output`."""
@@ -482,7 +489,7 @@ class Parts(Output):
         for part in parts:
             self._check(part)
         self._schema, self._n_parts = schema, len(parts)
-        self._remove_others()
+        self.discard()
 
     def _check(self, part: Part) -> None:
         place = child(self.path, part.name)
@@ -508,10 +515,10 @@ class Parts(Output):
         if not self._n_parts:  # a table without rows still has columns
             put_file(self.path, part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
             self._n_parts = 1
-        self._remove_others()
+        self.discard()
 
-    def _remove_others(self) -> None:
-        """Remove unrecorded parts, which killed workers or an earlier run left."""
+    def discard(self) -> None:
+        """Remove unrecorded parts, which killed workers or an earlier run left; see `Output`."""
         for name in set(files_in(self.path)) - {part_name(k) for k in range(self._n_parts)}:
             if name.startswith(UNFINISHED) or _PART.fullmatch(name):
                 remove_file(self.path, name)

@@ -177,10 +177,10 @@ def partition(
     if "-" in sources:
         raise InputError("the rows are read twice; name a file in place of standard input")
     folder = None if output is None else folder_of("the folder of the parts", output)
+    corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     targets = {} if folder is None else _targets(folder, shares, sources)
     for target in targets.values():
         refuse_own_output(inputs, sources, target)
-    corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     note_columns(totals, corpus)
     for name in wanted.by:
         corpus.check_column(name)

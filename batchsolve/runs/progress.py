@@ -251,7 +251,7 @@ def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]
 
 def check_progress(on_progress: Any) -> None:
     """Raise `InputError` if the argument ``on_progress`` is neither a function nor True."""
-    if on_progress and on_progress is not True and not callable(on_progress):
+    if not (on_progress is None or isinstance(on_progress, bool) or callable(on_progress)):
         raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
 
 

@@ -29,7 +29,7 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, sho
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import UNLIMITED
+from batchsolve.settings.arguments import UNLIMITED, texts_in
 from batchsolve.workers import Pool
 
 BLOCK = 4096  # candidates in a task
@@ -134,10 +134,10 @@ class _TimeIsUpError(Exception):
 def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
     """Return the numbers of the items with these names or patterns."""
     names = [problem.item_name(i) for i in range(problem.n_items)]
-    numbers = set[int]()
-    if isinstance(items, str) or not len(items):
+    numbers, wanted = set[int](), texts_in(items, "items")
+    if isinstance(items, str) or not wanted:
         raise InputError(f"items are a list of names or patterns, such as ['r1c*'], not {items!r}")
-    for item in items:
+    for item in wanted:
         exact = [i for i, name in enumerate(names) if name == item]
         those = exact or [i for i, name in enumerate(names) if fnmatchcase(name, item)]
         if not those:

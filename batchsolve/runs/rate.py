@@ -55,18 +55,16 @@ SHARE = 16  # of a usual block, because rating a row takes some 16 times as long
 
 _LEVELS = native.levels_of_ratings()
 
-NAMES: tuple[str, ...] = tuple(name for name, _ in _LEVELS)
+NAMES: tuple[str, ...] = tuple(name for name, *_ in _LEVELS)
 """The names of levels, the easiest first: those of techniques, ``guess`` and ``none``.
 
 Chains and patterns come once for each rating.
 """
 
-RATINGS = np.array([rating for _, rating in _LEVELS])
+RATINGS = np.array([rating for _, rating, _ in _LEVELS])
 """The ratings of levels; for a guess, a lower bound."""
 
-_OF_UNIQUENESS = "unique rectangle", "unique loop", "bug"
-
-SCALE = np.array([value for name, value in _LEVELS if name not in (*_OF_UNIQUENESS, "none")])
+SCALE = np.array([rating for _, rating, is_pattern in _LEVELS if rating and not is_pattern])
 """Ratings by patterns that do not assume one solution, in ascending order."""
 
 N_CELLS = 81

@@ -40,7 +40,7 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_co
 from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
 from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import PROVES_UNIQUENESS, DedupeSettings, FileSettings
-from batchsolve.settings.arguments import each_of, is_address, path_of, table_or_each
+from batchsolve.settings.arguments import each_of, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
 from batchsolve.tables.corpus import Corpus
@@ -755,7 +755,7 @@ def audit(
             for _, rows in outputs_of(spec, keys, pool, tell, files.chunk):
                 _count(seen, rows, totals)
     paths = [path for each in inputs for path in each if isinstance(path, str)]
-    digests = {path: _digest(path) for path in paths if path != "-" and not is_address(path)}
+    digests = {path: _digest(path) for path in paths if path != "-" and os.path.isfile(path)}
     return Audit(sums[0], sums[1], digests, time.perf_counter() - begin)
 
 

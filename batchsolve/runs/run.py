@@ -11,7 +11,7 @@ import os
 import re
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, replace
 from typing import Any, Unpack
 
@@ -34,7 +34,7 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import folder_of
+from batchsolve.settings.arguments import flag_of, folder_of, text_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import Written
 from batchsolve.tables.places import make_durable
@@ -112,8 +112,9 @@ class Run(AbstractContextManager["Run"]):
         name: str | None = None,
     ) -> None:
         reading = reading_of(problem)
+        name = text_of("a name", name or reading.name)
         problem, begin = problem_and_stacks(reading, stack)
-        if collect and isinstance(problem, GridProblem):
+        if flag_of("collect", collect) and isinstance(problem, GridProblem):
             notation = notation or reading.notation or usual_notation(problem.n_digits)
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
@@ -145,10 +146,11 @@ class Run(AbstractContextManager["Run"]):
         check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
         path = os.path.join(self._directory, JOURNAL)
-        self._make_directory(path, resume)
+        self._is_begun = os.path.exists(path)
+        self._make_directory(path, flag_of("resume", resume))
         with ExitStack() as held:
             held.enter_context(only_writer(path))
-            self._journal = held.enter_context(Journal(path, kind, settings, name or reading.name))
+            self._journal = held.enter_context(Journal(path, kind, settings, name))
             self._load()  # raises an error if the journal is damaged
             self._remove_unrecorded_parts()
             self._held = held.pop_all()
@@ -156,8 +158,13 @@ class Run(AbstractContextManager["Run"]):
     def __repr__(self) -> str:
         return f"Run({self._directory!r}, {self._problem!r})"
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: object, *_: object) -> None:
         self._held.close()
+        if error is not None and not self._is_begun:  # it would be in the way of the next one
+            with suppress(OSError):
+                os.rmdir(self._folder)
+                os.remove(self._journal.path)
+                os.rmdir(self._directory)
 
     def search(
         self,
@@ -189,10 +196,11 @@ class Run(AbstractContextManager["Run"]):
             if n_nodes := self._totals.nodes:
                 LOG.info("%s goes on after %s", self._directory, counted(n_nodes, "node"))
             with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
+                self._is_begun = True
                 self._tree = self._tree_of(pool, replace(search, engine=self._engine), begin)
                 return searched(self._tree, pool, tell)
         except BaseException as error:
-            if os.path.exists(self._journal.path):
+            if self._is_begun and os.path.exists(self._journal.path):
                 error.add_note(f"what is done is kept in {self._directory}; go on with `resume`")
             raise
         finally:

@@ -524,7 +524,10 @@ class FileRun:
             self.record(finished=True)
             self.output.finish()
         except BaseException as error:
-            if journal and "-" not in self.paths and exists(self.output.kept):
+            if journal and _must_be_mended(error) and not self.spec.totals.rows:
+                journal.remove()
+                self.output.discard()
+            elif journal and "-" not in self.paths and exists(self.output.kept):
                 kept = self.output.kept
                 error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
             raise
@@ -546,10 +549,10 @@ class FileRun:
             )
 
     def _how_to_go_on(self, error: BaseException) -> str:
-        """Return advice after an error; a corrected input cannot be resumed, because it differs."""
+        """Return advice after an error."""
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
-        if isinstance(error, InputError) and not isinstance(error, ServerError):
+        if _must_be_mended(error):
             left = f"{self.output.kept} and {self.output.journal}"
             return f"mend that, and delete {left} or name another output, to begin again"
         return "go on with `resume`"
@@ -597,8 +600,8 @@ class FileRun:
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
             raise OutputError(
-                f"{kept}: {fault}, and has no journal ({path}) to be resumed with; move it or "
-                f"delete it, or name another output"
+                f"{kept}: {fault}, and has no journal ({path}) to be resumed with, as after the "
+                f"end of a run; move it or delete it, or name another output"
             )
 
     def _opened_journal(self) -> Journal:
@@ -661,6 +664,11 @@ class FileRun:
             "totals": asdict(self.spec.totals),
             "finished": finished,
         }
+
+
+def _must_be_mended(error: BaseException) -> bool:
+    """Return True for an error of the input, which cannot be resumed: it differs once mended."""
+    return isinstance(error, InputError) and not isinstance(error, InvalidRowError | ServerError)
 
 
 class InvalidRowError(InputError):

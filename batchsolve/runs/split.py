@@ -26,7 +26,7 @@ from batchsolve.errors import (
     named_errors,
     prefixed,
 )
-from batchsolve.formats.whole_files import SEAL, is_whole, parse, sealed, text_of
+from batchsolve.formats.whole_files import SEAL, is_whole, loads, parse, sealed, text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
@@ -267,7 +267,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     -------
     dict
         ``count``, ``nodes``, ``complete``, ``of``, and the part numbers that are ``missing``,
-        ``doubled`` (but counted once) or ``unfinished``.
+        ``doubled`` (but counted once) or ``unfinished``. A part is missing, too, if its time was up
+        before it was read, because its result does not have its number.
 
     Raises
     ------
@@ -275,16 +276,15 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
         If a file is not such a result or is damaged, the files belong to different splits, or
         doubled results differ.
     """
-    if not paths:
+    results = [(path, result) for path in paths if (result := _read_result(path))]
+    if not results:
         raise InputError("no results to merge; name the files that count --stacks --json printed")
-    results = [_read_result(path) for path in paths]
-    first = results[0]
+    begin, first = results[0]
     by_part: dict[int, dict[str, Any]] = {}
-    for path, result in zip(paths, results, strict=True):
+    for path, result in results:
         if any(result[key] != first[key] for key in ("split", "problem", "of", "above")):
             raise InputError(
-                f"{path}: belongs to split {result['split'][:60]}, {paths[0]} to "
-                f"{first['split'][:60]}"
+                f"{path}: belongs to split {result['split'][:60]}, {begin} to {first['split'][:60]}"
             )
         known = by_part.setdefault(result["part"], result)
         if known["count"] != result["count"] and known["complete"] and result["complete"]:
@@ -294,7 +294,7 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
             )
         if result["complete"]:
             by_part[result["part"]] = result
-    times = Counter(result["part"] for result in results)
+    times = Counter(result["part"] for _, result in results)
     missing = [part for part in range(first["of"]) if part not in by_part]
     unfinished = sorted(part for part, result in by_part.items() if not result["complete"])
     return {
@@ -309,12 +309,16 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_result(path: str) -> dict[str, Any]:
+    """Return the result in a file; an empty one if the time was up before the part was read."""
     with named_errors(path):
         text = text_of(path)
         with prefixed(
             "not a result of batchsolve count --stacks PART --json", InputError, ValueError
         ):
-            whole = parse(_json_of(text))
+            whole = loads(text := _json_of(text))
+            if isinstance(whole, dict) and whole.get("engine") == "" and SEAL not in whole:
+                return {}
+            whole = parse(text)
         result = {key: whole.get(key) for key in (*_PLACE, *_SUMS, "complete", "above", SEAL)}
         if not is_whole(result):
             raise InputError(

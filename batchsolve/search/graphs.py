@@ -35,7 +35,7 @@ from batchsolve.formats.whole_files import is_whole, opened, parse, sealed, whol
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, check_kind, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.settings import GRAPH_MEGABYTES
-from batchsolve.settings.arguments import MOST_SEED, path_of, whole_number
+from batchsolve.settings.arguments import MOST_SEED, flag_of, path_of, whole_number
 
 BLOCK = 4096  # covers that are found at a time
 MOST_SAMPLES = 100_000_000  # whose options are in memory
@@ -238,7 +238,7 @@ class SolutionGraph:
         >>> sorted(sorted(cover.tolist())[0] for cover in drawn)
         [1, 2, 3, 4]
         """
-        n, seed = checked_draws(n, seed)
+        n, seed, distinct = checked_draws(n, seed, distinct)
         count = self.count
         if n and not count:
             raise InputError("the graph has no covers to draw")
@@ -532,11 +532,18 @@ def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
     return tuple(np.concatenate([none, each]) for each in (order[element - 1], low, high))
 
 
-def checked_draws(n: int, seed: int) -> tuple[int, int]:
-    """Return the size of a sample and the seed of its random numbers, if both are valid."""
+def checked_draws(n: int, seed: int, distinct: bool) -> tuple[int, int, bool]:
+    """Return the size of a sample, its seed and whether its covers must differ, if all are valid.
+
+    Raises
+    ------
+    InputError
+        If one is not.
+    """
     return (
         whole_number("the size of a sample", n, most=MOST_SAMPLES),
         whole_number("a seed", seed, most=MOST_SEED),
+        flag_of("distinct", distinct),
     )
 
 

@@ -15,15 +15,17 @@ from math import inf
 from numbers import Real
 from typing import Any, Literal, NamedTuple
 
-from batchsolve.errors import InputError, argument_errors, listed, quoted
+from batchsolve.errors import InputError, listed, quoted
 from batchsolve.settings.arguments import (
     MRV,
     UNLIMITED,
+    argument_errors,
     bounds_of,
     checked_box,
     checked_branch,
     columns_of,
     each_of,
+    flag_of,
     integer,
     is_tabular,
     number_of,
@@ -204,7 +206,7 @@ def fields_of(kind: Any) -> dict[str, Field[Any]]:
 @cache
 def _checks_of(kind: Any) -> list[tuple[str, Any, Callable[[str, Any], Any]]]:
     """Return the name, the default and the check of each field that has a check."""
-    usual = {"str | None": text_of, "bool": lambda name, value: bool(value)}
+    usual = {"str | None": text_of, "str": text_of, "bool": flag_of}
     each = fields_of(kind).values()
     checks = ((one, one.metadata["check"] or usual.get(str(one.type))) for one in each)
     return [(one.name, one.default, check) for one, check in checks if check]
@@ -215,16 +217,16 @@ def _box(name: str, value: Any) -> tuple[int, int] | None:
 
 
 def _seconds(name: str, value: Any) -> Any:
-    is_number = isinstance(value, Real)  # which float() may not hold
-    if is_number and value > 0:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and value > 0:  # float() may not hold it
         return value
     raise InputError(f"{name} is more than 0 seconds, not {quoted(value)}")
 
 
 def _depth(name: str, value: Any) -> int | None:
-    if value == AUTO:
-        return None
     if isinstance(value, str):
+        if value == AUTO:
+            return None
         with argument_errors(f"{name} is a whole number, or 'auto'", value):
             value = integer(value)
     return whole_number(name, value)
@@ -451,7 +453,7 @@ class PuzzleSettings(Settings):
         what = "columns are two names, such as quizzes,solutions"
         with argument_errors(what, given):
             names = tuple(given.split(",") if isinstance(given, str) else given)
-        if len(set(names)) != 2 or not all(isinstance(name, str) and name for name in names):
+        if not all(isinstance(name, str) and name for name in names) or len(set(names)) != 2:
             raise InputError(f"{what}, not {quoted(given)}")
         object.__setattr__(self, "columns", names)
         what = "a file to compare with"
@@ -582,7 +584,7 @@ class PartSettings(Settings):
         Seed of the random numbers.
     """
 
-    parts: str = setting(PARTS, metavar="SHARES")
+    parts: str = setting(PARTS, check=lambda name, value: value, metavar="SHARES")  # or a dict
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
     seed: int = setting(0, check=seed_of)

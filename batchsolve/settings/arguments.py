@@ -10,11 +10,11 @@ import operator
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
-from batchsolve.errors import InputError, argument_errors, is_table, quoted, wrong_kind
+from batchsolve.errors import BatchsolveError, InputError, is_table, quoted, wrong_kind
 
 MRV, FIRST, SHARP = "mrv", "first", "sharp"
 """The branching rules; see `checked_branch`."""
@@ -30,6 +30,37 @@ Box = tuple[int, int] | str
 
 Range = tuple[float | None, float | None] | float | str
 """Bounds, such as ``(22, 26)``, ``(4.0, None)``, ``"22..26"`` or ``"4.0.."``; or one number."""
+
+
+class Unfit(ValueError):  # noqa: N818
+    """A reason that an argument is wrong, for the error of `argument_errors`."""
+
+
+class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
+    """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
+
+    What Python says of it, such as ``'int' object is not iterable``, tells a user nothing; an
+    `Unfit` does.
+
+    Examples
+    --------
+    >>> with argument_errors("numbers are a sequence", 3):
+    ...     list(3)
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: numbers are a sequence, not 3
+    """
+
+    def __init__(self, rule: str, value: object) -> None:
+        self._rule, self._value = rule, value
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
+            why = f" ({error})" if isinstance(error, Unfit) else ""
+            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -98,6 +129,32 @@ def text_of(what: str, value: Any) -> str:
     return value
 
 
+def texts_in(names: Iterable[str] | None, what: str) -> tuple[str, ...] | None:
+    """Return names, or None; raise `InputError` if they are not a sequence of texts."""
+    if names is None:
+        return None
+    with argument_errors(f"{what} are a sequence of texts", names):
+        found = tuple(names)
+        if wrong := [name for name in found if not isinstance(name, str)]:
+            raise Unfit(f"{quoted(wrong[0])} is not text")
+    return found
+
+
+def flag_of(name: str, value: Any) -> bool:
+    """Return an argument that is True or False, or None for False; raise `InputError` for others.
+
+    Examples
+    --------
+    >>> flag_of("stats", "no")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: stats is True or False, not 'no'
+    """
+    if isinstance(value, Hashable) and value in (None, False, True):  # those of NumPy, too
+        return bool(value)
+    raise InputError(f"{name} is True or False, not {quoted(value)}")
+
+
 def names_in(text: str) -> list[str]:
     """Return the names that a text joins by ``+``, commas or blanks, in lower case.
 
@@ -124,7 +181,7 @@ def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def checked_branch(rule: Any) -> str:
+def checked_branch(rule: str) -> str:
     """Return a branching rule: ``mrv``, ``first``, ``sharp``, or ``sharp:`` and a pattern of items.
 
     Raises
@@ -141,9 +198,8 @@ def checked_branch(rule: Any) -> str:
         ...
     batchsolve.errors.InputError: unknown branching rule 'last'; choose from mrv, first, sharp, ...
     """
-    text = text_of("a branching rule", rule)
-    if text in (MRV, FIRST, SHARP) or (text.startswith(f"{SHARP}:") and text != f"{SHARP}:"):
-        return text
+    if rule in (MRV, FIRST, SHARP) or (rule.startswith(f"{SHARP}:") and rule != f"{SHARP}:"):
+        return rule
     raise InputError(
         f"unknown branching rule {rule!r}; choose from {MRV}, {FIRST}, {SHARP}, {SHARP}:ITEMS"
     )
@@ -218,8 +274,9 @@ def each_of(values: Any) -> list[Any]:
     (['a.csv'], ['a.csv', 'b.csv'])
     """
     is_one = isinstance(values, str | bytes) or not isinstance(values, Iterable)
-    is_one = is_one or hasattr(values, "read") or is_tabular(values)
-    return [values] if is_one else list(values)
+    # NumPy calls an array without dimensions iterable
+    is_one = is_one or hasattr(values, "read") or getattr(values, "ndim", 1) == 0
+    return [values] if is_one or is_tabular(values) else list(values)
 
 
 def table_or_each(inputs: Any) -> Any:
@@ -286,7 +343,7 @@ def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, m
         if isinstance(given, str):
             first, dots, last = given.partition("..")
             pair = (first or None, last or None) if dots else (first, first)
-        elif isinstance(given, Real):
+        elif isinstance(given, Real) and not isinstance(given, bool):
             pair = given, given
         low, high = pair
         low = least if low is None else number(low)
@@ -307,7 +364,7 @@ def integer(value: Any) -> int:
     if not isinstance(value, str):
         return operator.index(value)
     if not value.isascii():  # int reads the digits of all scripts
-        raise ValueError(f"{value!r} has digits other than 0 to 9")
+        raise Unfit(f"{value!r} has digits other than 0 to 9")
     return int(value)
 
 

@@ -610,7 +610,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     Raises
     ------
     InputError
-        If tables cannot be opened; the error is that of the first one.
+        If there are none, or tables cannot be opened; the error is that of the first one.
 
     Notes
     -----
@@ -618,6 +618,8 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     Ctrl-C can leave a lock taken; a thread would wait for it forever, and the executor for the
     thread.
     """
+    if not inputs:
+        raise InputError("no input; name a file, or - for standard input")
     if len(inputs) == 1:
         return [_source(inputs[0])]
     waiting = iter(list(enumerate(inputs)))  # from which several threads may draw

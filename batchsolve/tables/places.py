@@ -110,10 +110,11 @@ def file_system(address: str) -> tuple[fs.FileSystem, Any]:
     """
     if not is_address(address):
         return fs.LocalFileSystem(), os.fsencode(address)  # names may not be UTF-8
-    scheme = address.partition("://")[0].lower()
+    head, mark, rest = address.partition("://")
+    known = (scheme := head.lower()) + mark + rest  # to libraries
     try:
         if scheme in _OWN_SCHEMES:
-            system, path = fs.FileSystem.from_uri(address)
+            system, path = fs.FileSystem.from_uri(known)
             if scheme == "s3":  # else it gives up after 6 s
                 _, (options,) = system.__reduce__()
                 again = fs.AwsStandardS3RetryStrategy(max_attempts=S3_TRIES)
@@ -121,7 +122,7 @@ def file_system(address: str) -> tuple[fs.FileSystem, Any]:
         else:
             from fsspec.core import url_to_fs
 
-            opened, path = url_to_fs(address, **_http_settings() if scheme in _HTTP else {})
+            opened, path = url_to_fs(known, **_http_settings() if scheme in _HTTP else {})
             system = fs.PyFileSystem(_Awaited(opened))
     except ImportError as error:
         package = _EXTRAS.get(scheme, "and the package that it needs for this address")

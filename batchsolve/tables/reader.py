@@ -34,7 +34,7 @@ from batchsolve.problems.notation import (
     usual_notation,
 )
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Variants, drawing_of
+from batchsolve.problems.sudoku import Sudoku, Variants, drawing_of
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, Signs, forms
 from batchsolve.search.rows import Answers, Status
 from batchsolve.tables.columns import (
@@ -126,10 +126,10 @@ class Grids:
 
     @property
     def are_plain(self) -> Bools:
-        """True for each row without own rules."""
-        plain = np.ones(len(self.rows), np.bool_)
-        for column in self.own.values():
-            plain &= ~have_text(column)
+        """True for each row with the rules of rows, columns and boxes alone."""
+        plain = np.zeros(len(self.rows), np.bool_)
+        for problem, rows in self.parts:
+            plain[self.places(rows)] = isinstance(problem, Sudoku)
         return plain
 
     def puzzles_of(self, rows: Ints) -> Bytes:

@@ -22,7 +22,7 @@ from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import buffers
+from batchsolve.problems.notation import buffers, default_box
 from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, n_regions, regions_of
 from batchsolve.problems.sudoku import (
     Variant,
@@ -94,7 +94,7 @@ class RuleColumns:
         hashed = list(self.names)
         if REGIONS in hashed and self.drawing is None:
             hashed.remove(REGIONS)
-            digits.append(_regions(columns[REGIONS], every, self.n_digits, {}))
+            digits.append(self._regions(columns[REGIONS], every, {}))
         if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             there = {name: columns[name] for name in hashed if name in columns}
@@ -149,7 +149,7 @@ class RuleColumns:
         n = len(next(iter(columns.values())))
         regions = np.empty((n, 0), np.uint8)
         if REGIONS in columns and self.drawing is None:
-            regions = _regions(columns[REGIONS], rows, self.n_digits, faults)
+            regions = self._regions(columns[REGIONS], rows, faults)
         is_good = np.ones(n, np.bool_)
         is_good[list(faults)] = False
         has_own = _are_there(columns, OWN, n) | (self.drawing is not None)
@@ -166,6 +166,27 @@ class RuleColumns:
                     with _faults_of(rest, faults), _column_named(RULES):
                         parts.append((self._problem_of(rules, rest, columns, given), rest))
         return parts
+
+    def _regions(self, column: pa.Array, rows: Ints, faults: dict[int, str]) -> Bytes:
+        """Return the region of each cell of every row; add the faults of rows with wrong regions.
+
+        Only the values of `rows` are read. Rows whose regions are their boxes have none.
+        """
+        n, texts = self.n_digits, column.take(pa.array(rows))
+        regions, wrong = _numbered_regions(texts, n)
+        for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
+            regions[place] = _NONE
+            with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
+                labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
+                for region, cells in enumerate(regions_of(labels, n)):
+                    regions[place, list(cells)] = region
+        if self.regions is None and (box := self.box or default_box(n)):
+            row_of, column_of = np.divmod(np.arange(n * n), n)
+            boxes = row_of // box[0] * box[0] + column_of // box[1]
+            regions[(regions == boxes).all(axis=1)] = _NONE
+        whole = np.full((len(column), n * n), _NONE, np.uint8)
+        whole[rows] = regions
+        return whole
 
     def _problem_of(
         self, rules: str, rows: Ints, columns: dict[str, pa.Array], regions: Bytes
@@ -405,21 +426,3 @@ def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
     regions[whole[right]] = numbers[right]
     wrong[whole[right]] = False
     return regions, wrong
-
-
-def _regions(column: pa.Array, rows: Ints, n: int, faults: dict[int, str]) -> Bytes:
-    """Return the region of each cell of every row; add the faults of rows with wrong regions.
-
-    Only the values of `rows` are read.
-    """
-    texts = column.take(pa.array(rows))
-    regions, wrong = _numbered_regions(texts, n)
-    for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
-        regions[place] = _NONE
-        with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
-            labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
-            for region, cells in enumerate(regions_of(labels, n)):
-                regions[place, list(cells)] = region
-    whole = np.full((len(column), n * n), _NONE, np.uint8)
-    whole[rows] = regions
-    return whole

@@ -706,8 +706,6 @@ class Tables:
     def __init__(
         self, sources: Sequence[Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
-        if not sources:
-            raise InputError("no input; name a file, or - for standard input")
         self._size = size or TASKS
         self._sources = sources
         self.schema = self._sources[0].layout.schema

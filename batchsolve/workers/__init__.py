@@ -27,7 +27,7 @@ from weakref import WeakSet
 
 from batchsolve.core.interrupts import asking
 from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_installed, counted
-from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.arguments import text_of, whole_number
 from batchsolve.workers.base import (
     RESULT_SECONDS,
     Arguments,
@@ -75,10 +75,12 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
     >>> get_workers("threading", jobs=2).jobs
     2
     """
-    if backend not in _BACKENDS:
+    if text_of("a backend", backend) not in _BACKENDS:
         raise InputError(f"unknown backend {backend!r}; choose from {', '.join(BACKENDS)}")
     if jobs is not None:
         jobs = whole_number("the number of jobs", jobs, 1, MOST_JOBS)
+    if address is not None:
+        text_of("the address of a cluster", address)
     if backend in _NEEDS:
         check_installed(f"the backend {backend!r}", _NEEDS[backend], extra=backend)
     module, name, _ = _BACKENDS[backend]

@@ -27,6 +27,7 @@ from joblib.parallel import LokyBackend, ParallelBackendBase
 
 LOOK_SECONDS = 0.01  # between two looks for failed calls, of which joblib gives no notice
 BEFORE_QUEUES = 20  # a priority at exit; queues are closed later, with priority 10
+LAST_SECONDS = 1  # for a thread that ends at once, unless it waits for the dead
 
 
 class Parallel(joblib.Parallel):
@@ -182,8 +183,15 @@ class OwnLokyBackend(LokyBackend):
         return width
 
     def abort_everything(self, ensure_ready: bool = True) -> None:
-        """End the workers, and start others unless the process ends."""
+        """End all calls, and start other workers unless the process ends.
+
+        The thread that hands out calls may be the last to hold semaphores; if it ended with the
+        process, after it has unlinked one, loky would warn of that.
+        """
+        feeder = getattr(self._workers._call_queue, "_thread", None)
         super().abort_everything(ensure_ready and not process_executor._global_shutdown)
+        if feeder is not None:
+            feeder.join(LAST_SECONDS)
 
     def terminate(self) -> None:
         """Leave the workers idle."""

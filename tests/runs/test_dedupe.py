@@ -279,7 +279,7 @@ def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("column", ["rules", "regions", "pairs"])
 def test_rows_without_own_rules_have_forms_beside_others(column):
-    rules = {"rules": "x", "regions": "AABBAABBCCDDCCDD", "pairs": "r1c2<r1c3"}[column]
+    rules = {"rules": "x", "regions": "AAABABBBCCCDCDDD", "pairs": "r1c2<r1c3"}[column]
     rows = [PUZZLE, SAME_BUT_FOR_SYMMETRY, PUZZLE, SAME_BUT_FOR_SYMMETRY]
     table = pa.table({"puzzle": rows, column: ["", None, rules, rules]})
     forms = bs.solve_table(table, canonical=True)["canonical"].to_pylist()
@@ -287,6 +287,27 @@ def test_rows_without_own_rules_have_forms_beside_others(column):
     assert bs.dedupe(table, up_to_symmetry=True)[column].to_pylist() == ["", rules, rules]
     leaks = bs.audit(table.slice(0, 1), table.slice(1)).test
     assert (leaks.puzzle_up_to_symmetry, leaks.undecided) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("column", "usual"),
+    [
+        ("rules", " "),
+        ("regions", "AABBAABBCCDDCCDD"),
+        ("regions", "1 1 2 2 1 1 2 2 3 3 4 4 3 3 4 4"),
+    ],
+)
+def test_the_usual_rules_are_none_however_they_are_said(column, usual):
+    table = pa.table(
+        {"puzzle": [PUZZLE, PUZZLE, SAME_BUT_FOR_SYMMETRY], column: ["", usual, usual]}
+    )
+    found = bs.solve_table(table, canonical=True)
+    assert found["canonical"].to_pylist() == [bs.canonical(PUZZLE)] * 3
+    assert bs.dedupe(table)[column].to_pylist() == ["", usual]
+    assert bs.dedupe(table, up_to_symmetry=True)[column].to_pylist() == [""]
+    alone = table.select(["puzzle"])
+    assert bs.dedupe(alone, up_to_symmetry=True, **{column: usual}).num_rows == 1
+    assert isinstance(bs.solve(PUZZLE, **{column: usual}).problem, bs.Sudoku)
 
 
 SIZE = ".Shape~4x4"

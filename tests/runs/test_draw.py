@@ -257,6 +257,14 @@ def test_the_command_draws_boards_of_ones_own(tmp_path):
     assert invoke("count", tmp_path / "my.tiling", "-q").stdout == "3\n"
 
 
+def test_facts_are_printed_even_if_the_time_is_up_at_once(here):
+    done = invoke("draw", "queens:6", "-o", "x.svg", "--json", "--time-limit", "1e-9")
+    assert done.exit_code == 1
+    facts = {"output": "x.svg", "drawn": 0, "complete": False, "seconds": 1e-9}
+    assert json.loads(done.stdout) == facts
+    assert not list(here.iterdir())
+
+
 def test_without_a_solution_nothing_is_drawn(tmp_path):
     for arguments, said in [
         (("langford:2",), "0 solutions; 1 node; 0.0 s: nothing is drawn"),

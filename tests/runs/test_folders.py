@@ -88,8 +88,9 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch,
         assert re.fullmatch(why, message)
 
 
-def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path):
-    address = f"file://{corpora}"
+@pytest.mark.parametrize("scheme", ["file", "FILE"])
+def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path, scheme):
+    address = f"{scheme}://{corpora}"
     inner = [f"{address}/{name}" for name in ("a.csv", "b.csv", "more/c.csv")]
     assert files_of([address]) == inner
     assert files_of([f"{address}/*.csv"]) == inner[:2]
@@ -262,7 +263,7 @@ def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "there.csv").mkdir()
     refused = {
-        f"{tmp_path}/full": "is not empty, and has no journal",
+        f"{tmp_path}/full": "is not empty, and has no journal .*, as after the end of a run",
         f"{tmp_path}/no/out/": "the directory .*/no does not exist",
         f"{tmp_path}/no/out.csv": "the directory .*/no does not exist",
         f"{tmp_path}/out.txt": r"the name must say the format: .*\.csv.*\.parquet",

@@ -278,13 +278,22 @@ def test_impossible_wishes_are_one_clear_error(why):
 
 def test_the_row_without_a_puzzle_is_named_and_those_before_it_are_kept(tmp_path):
     out = tmp_path / "out.csv"
-    words = ["generate", "-n", "100", "--box", "2x2", "--clues", "6", "--minimal", "--chunk", "5"]
-    said = refused(*words, "--node-limit", "300", "-o", out)
-    assert "no puzzle after 300 nodes" in said
+    words = ["generate", "-n", "100", "--box", "2x2", "--clues", "4", "--chunk", "5"]
+    said = refused(*words, "--node-limit", "100", "-o", out)
+    assert "no puzzle after 100 nodes" in said
     row = int(said.split("row ")[1].split(":")[0])
+    assert row > 5
     kept = (tmp_path / "out.csv.partial").read_text().splitlines()
     assert len(kept) == 1 + (row - 1) // 5 * 5
     assert f"kept in {out}.partial; mend that, and delete " in said
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "out/"])
+def test_nothing_is_left_if_there_is_not_one_puzzle(here, name):
+    words = ["generate", "-n", "10", "--box", "2x2", "-o", name]
+    assert "kept in" not in refused(*words, "--clues", "3", "--node-limit", "100")
+    assert [path.name for path in here.rglob("*")] == ["out"] * name.endswith("/")
+    assert invoke(*words).exit_code == 0
 
 
 @pytest.mark.parametrize(("seed", "row"), [(7, 1), (6, 3)])

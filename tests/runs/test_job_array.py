@@ -94,6 +94,18 @@ def test_parts_add_up_to_the_whole(array):
         merge_results([str(parts[0])])
 
 
+def test_a_part_whose_time_was_up_before_it_was_read_is_missing(array, tmp_path):
+    (part, _), (_, second) = array
+    late = tmp_path / "late.json"
+    words = ["count", "queens:6", "--stacks", part, "--json", "--time-limit", "1e-9"]
+    late.write_text(invoke(*words).stdout)
+    merged = merge_results([str(late), str(second)])
+    assert (merged["missing"], merged["complete"]) == ([0], False)
+    assert merged["count"] == json.loads(second.read_text())["count"]
+    with pytest.raises(InputError, match="no results to merge"):
+        merge_results([str(late)])
+
+
 def test_a_result_without_a_field_is_refused(array):
     _, (first, _) = array
     good = json.loads(first.read_text())

@@ -32,7 +32,7 @@ WRONG_CALLS = [
         "unknown branching rule 'last'; choose from mrv, first, sharp",
         lambda: bs.count("queens:4", branch="last"),
     ),
-    ("a branching rule is text", lambda: bs.count("queens:4", branch=None)),
+    ("branch is text, not None", lambda: bs.count("queens:4", branch=None)),
     (f"{NO_RULE.format('bits')}; .*: dlx, algo", lambda: first("bits")),
     (NO_RULE.format("memo"), lambda: first("memo")),
     ("do not go together", lambda: first("dlx:sharp")),
@@ -59,6 +59,8 @@ WRONG_CALLS = [
     ("leave out `memory`", lambda: bs.sample("queens:6", 1, weighted=True, memory=9)),
     # rows that are problems
     ("no input; name a file, or - for", lambda: bs.solve_file([], "out.csv")),
+    ("no input; name a file, or - for", lambda: bs.count_file([], "out.csv")),
+    ("no input; name a file, or - for", lambda: bs.partition([], "parts")),
     ("'memo' only counts", lambda: solve_names(engine="memo")),
     ("only tables of grids have 'box'", lambda: solve_names(box=(2, 2))),
     ("only tables of grids have 'canonical'", lambda: solve_names(canonical=True)),

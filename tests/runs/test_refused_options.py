@@ -12,7 +12,7 @@ REFUSED = [
     ("count queens:6 queens:5 --run dir", "'--run': for one problem"),
     ("count queens:6 queens:5 --up-to-symmetry", "'--up-to-symmetry': for one problem"),
     ("count queens:6 --stats", "--stats is for a table of counts"),
-    ("count queens:6 queens:5 --box 2x2", "takes no --box; leave it out"),
+    ("count queens:6 queens:5 --box 2x2", ": this call takes no --box; leave it out"),
     ("count queens:6 queens:5 -o x.npy", ".npy holds nothing but solved grids"),
     # tables of counted subtrees
     ("count queens:6 --memo-size 8", "--memo-size needs --memo"),
@@ -41,6 +41,10 @@ REFUSED = [
     ("graph queens:6 SAVED --with z9", "unknown option 'z9'; choose a name or a number"),
     ("graph queens:6 SAVED --with 36", "unknown option '36'; choose a name or a number"),
     ("sample queens:6 -o nowhere/x.jsonl", "nowhere does not exist"),
+    ("sample queens:6 -o x.csv", "x.csv: drawn solutions are plain JSON lines; name it .jsonl"),
+    ("sample queens:6 -o x.jsonl.gz", ".gz: drawn solutions are plain JSON lines; name it .jsonl"),
+    ("dedupe 1.....2..3.....4 -o x.txt", "(each perhaps with .gz, .bz2 or .zst) or .parquet"),
+    ("solve x.csv -o x.txt", ".parquet or, of solutions alone, .npy; a folder of Parquet files"),
     # projections
     ("count queens:6 --project x", "no item is called 'x'; the first is 'r4'"),
     ("count edgecovers:4 --project 1 --engine cells", "takes no bounds of items"),

@@ -227,6 +227,27 @@ def test_a_folder_that_is_not_empty_is_resumed_or_refused(tmp_path):
         runs.Run(tmp_path / "full", FOURS, resume=True)
 
 
+def test_a_run_that_found_no_workers_is_not_in_the_way(tmp_path, monkeypatch):
+    def gone(*_):
+        raise bs.InputError("no cluster answers")
+
+    new, old = tmp_path / "new", tmp_path / "old"
+    with runs.Run(old, FOURS) as run:
+        run.search(limit=3)
+    for directory, resume in ((new, False), (old, True)):
+        with monkeypatch.context() as patched:
+            patched.setattr(runs.Pool, "__enter__", gone)
+            with pytest.raises(bs.InputError) as raised:  # noqa: SIM117
+                with runs.Run(directory, FOURS, resume=resume) as run:
+                    run.search()
+        assert bool(getattr(raised.value, "__notes__", [])) == resume
+    assert not new.exists()
+    with runs.Run(new, FOURS) as run:
+        assert run.search().count == 288
+    with runs.Run(old, FOURS, resume=True) as run:
+        assert run.search().count == 288
+
+
 @pytest.fixture(scope="module")
 def clue_row(tmp_path_factory):
     """Write a 6×6 grid with 6,528 solutions."""

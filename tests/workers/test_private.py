@@ -32,7 +32,7 @@ USES = {
     "joblib.externals.loky.process_executor": "_global_shutdown",
     "joblib.externals.loky.process_executor:_ExecutorFlags": "broken",
     "joblib.externals.loky.backend.queues:SimpleQueue": "_writer",
-    "joblib.externals.loky.backend.queues:Queue": "_reader",
+    "joblib.externals.loky.backend.queues:Queue": "_reader _thread",
     "distributed.utils": "silence_logging_cmgr",
     "distributed.utils:SyncMethodMixin": "callback_timeout",
     "distributed.deploy.spec:SpecCluster": "shutdown_on_close",

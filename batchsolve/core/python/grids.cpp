@@ -82,13 +82,13 @@ auto draw_lines(const Streams& streams, Ints rows, Ints attempts, Grids solution
     return drawn;
 }
 
-/// Return the names and ratings of all levels, the easiest first.
+/// Return the names and ratings of all levels, the easiest first, and true for patterns.
 nb::list levels() {
     nb::list levels = list_of(rate::ladder, [](const rate::Technique& each) {
-        return nb::make_tuple(each.name, each.tenths / 10.0);
+        return nb::make_tuple(each.name, each.tenths / 10.0, rate::is_pattern(each.kind));
     });
-    levels.append(nb::make_tuple("guess", (rate::ladder.back().tenths + 1) / 10.0));
-    levels.append(nb::make_tuple("none", 0.0));
+    levels.append(nb::make_tuple("guess", (rate::ladder.back().tenths + 1) / 10.0, false));
+    levels.append(nb::make_tuple("none", 0.0, false));
     return levels;
 }
 
