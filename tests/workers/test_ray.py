@@ -3,18 +3,22 @@
 import os
 import signal
 import sys
+import time
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
+import joblib
 import pytest
-from backends import OfClusters, check_no_cluster, enumerating, right
+from backends import OfClusters, check_no_cluster, enumerating, right, unused_port
 from failing import Failing
 from invoking import run_python
 from rooted import by_root, tasks, work
 from soak_jobs import processes
+from test_guest import FORK, RIGHT, call
 
 import batchsolve as bs
-from batchsolve.workers import Pool
+from batchsolve.workers import Pool, base
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +73,41 @@ def test_one_worker_of_ray_is_no_part_of_this_process(ray):
     assert {each.worker.partition("/")[0] for each in done}.isdisjoint({str(os.getpid())})
     done.sort(key=lambda each: each.begin)  # one after the other, though Ray has two CPUs
     assert all(a.begin + a.seconds < b.begin + 0.001 for a, b in pairwise(done))
+
+
+def test_ray_without_its_head_is_one_clear_error(ray, monkeypatch):
+    """Ray itself would end this process, a minute later."""
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.1)
+    address = ray.get_runtime_context().gcs_address
+
+    def search():
+        with Pool(2, "ray", address) as pool:
+            pool.workers._head = "127.0.0.1", ":", str(unused_port())
+            list(pool.start(time.sleep, [(0, 2.0)]))
+
+    with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
+        search()
+
+
+@FORK
+def test_ray_of_the_user_stays_as_it_is(ray):
+    @ray.remote
+    def worker():
+        time.sleep(0.1)  # so that both are asked
+        return os.getpid(), repr(signal.getsignal(signal.SIGTERM)).partition(" at ")[0]
+
+    def workers():
+        return set(ray.get([worker.remote() for _ in range(4)]))
+
+    before = workers()
+    kept = ray.remote(num_cpus=0)(Counter).remote("abba")
+    assert ray.get(kept.total.remote()) == 4
+    assert call("ray") == RIGHT
+    assert ray.get(kept.total.remote()) == 4
+    assert bs.count("queens:9", backend="ray", jobs=2, budget=100, engine="dlx").count == 352
+    assert workers() == before  # also their handlers of SIGTERM
+    processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)
+    assert processes == [os.getpid()] * 2  # not workers of Ray
 
 
 @pytest.mark.parametrize("told", [True, False])
