@@ -149,16 +149,6 @@ def test_counts_that_begin_again_are_exact_in_a_list_and_alone(each, budget):
 
 
 @pytest.mark.usefixtures("soon")
-def test_counts_of_many_go_over_one_by_one():
-    problems = ["queens:8", "dominoes:14x14", "queens:4", "dominoes:8x8", "edgecovers:7"]
-    found = count(problems, jobs=2, budget=500)
-    counts = [92, 112202208776036178000000, 2, 12_988_816, 1_887_284]
-    assert [each.count for each in found] == counts  # OEIS A000170, A004003, A006129
-    engines = ["cells", "memo:256", "cells", "memo:256", "memo:256"]
-    assert [each.engine for each in found] == engines
-
-
-@pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize(
     ("backend", "budgets"), [("threading", [200, 10_000, None]), ("loky", [200])]
 )
