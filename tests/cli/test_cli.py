@@ -265,12 +265,12 @@ def test_an_interrupt_before_the_command_line_runs_is_one_line():
 
 
 def test_a_time_limit_holds_while_a_problem_is_read():
-    result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
-    assert (result.returncode, result.stdout) == (1, "")
+    result = invoke("count", "queens:1000", "--time-limit", "0.1")
+    assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "batchsolve: the time limit was reached before there was a result\n"
-    as_json = python(MAIN, "count", "queens:1000", "--time-limit", "0.1", "--json")
+    as_json = invoke("count", "queens:1000", "--time-limit", "0.1", "--json")
     facts = json.loads(as_json.stdout)
-    assert (as_json.returncode, facts["count"], facts["complete"]) == (1, 0, False)
+    assert (as_json.exit_code, facts["count"], facts["complete"]) == (1, 0, False)
     assert as_json.stderr == result.stderr
 
 
