@@ -158,7 +158,8 @@ REFUSED = [
     ("estimate queens:4 --probes 1", "probes is 2 to 1,000,000, not 1"),
     ("split queens:4 -o x --depth -1", "depth is 0 or more, not -1"),
     (f"split queens:4 -o x --depth {10**30}", f"depth is at most {2**62}, not {10**30}"),
-    ("count queens:4 --run x --engine steam", "unknown engine"),
+    ("count queens:4 --run x --engine steam", "unknown engine 'steam'; choose from auto, dlx"),
+    ("count queens:4 --engine bits:64", "unknown engine 'bits:64'"),  # only that of memo has a size
     ("count queens:4 --run x --engine lanes", "grids of digits only"),
     ("enumerate queens:4 -o x --engine memo", "only counts, and counts everything"),
     ("scale queens:4 -o x --jobs 2..1", "'2..1' goes down; write 1..2"),
