@@ -77,7 +77,7 @@ def test_wide_nodes_are_weighed_sooner():
     assert after == dict.fromkeys(FAMILIES, 300_000)
     assert tree.Weighing.first_of(wide(20_000, 20_000)).after == 60_000
     assert 100_000 < tree.Weighing.first_of(lectures()).after < 150_000
-    assert tree.Weighing.first_of(wide(500_000, 500_000)).after == 10_000
+    assert tree.Weighing.first_of(wide(150_000, 150_000)).after == 10_000
     first = tree.Weighing(60_000, 2_000)
     assert first.next.next == tree.Weighing(6_000_000, 200_000)
 
