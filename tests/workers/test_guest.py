@@ -10,7 +10,9 @@ import os
 import re
 import signal
 import sys
+import time
 import warnings
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import deepcopy
 
@@ -164,6 +166,34 @@ def test_dask_of_the_user_stays_as_it_is():
         assert surroundings() == around
         assert state() == before
         assert client.submit(abs, -3).result() == 3
+
+
+@FORK
+def test_ray_of_the_user_stays_as_it_is():
+    ray = pytest.importorskip("ray")
+    importlib.import_module("batchsolve.workers.ray")  # sets variables, unless they are set
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
+
+    @ray.remote
+    def worker():
+        time.sleep(0.1)  # so that both are asked
+        return os.getpid(), repr(signal.getsignal(signal.SIGTERM)).partition(" at ")[0]
+
+    def workers():
+        return set(ray.get([worker.remote() for _ in range(4)]))
+
+    try:
+        before = workers()
+        kept = ray.remote(num_cpus=0)(Counter).remote("abba")
+        assert ray.get(kept.total.remote()) == 4
+        assert call("ray") == RIGHT
+        assert ray.get(kept.total.remote()) == 4
+        assert bs.count("queens:9", backend="ray", jobs=2, budget=100, engine="dlx").count == 352
+        assert workers() == before  # also their handlers of SIGTERM
+    finally:
+        ray.shutdown()
+    processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)
+    assert processes == [os.getpid()] * 2  # not workers of Ray
 
 
 CELLS = [

@@ -4,18 +4,15 @@ import os
 import signal
 import sys
 import time
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
-import joblib
 import pytest
 from backends import OfClusters, check_no_cluster, enumerating, right, unused_port
 from failing import Failing
 from invoking import run_python
 from rooted import by_root, tasks, work
 from soak_jobs import processes
-from test_guest import FORK, RIGHT, call
 
 import batchsolve as bs
 from batchsolve.workers import Pool, base
@@ -87,27 +84,6 @@ def test_ray_without_its_head_is_one_clear_error(ray, monkeypatch):
 
     with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
         search()
-
-
-@FORK
-def test_ray_of_the_user_stays_as_it_is(ray):
-    @ray.remote
-    def worker():
-        time.sleep(0.1)  # so that both are asked
-        return os.getpid(), repr(signal.getsignal(signal.SIGTERM)).partition(" at ")[0]
-
-    def workers():
-        return set(ray.get([worker.remote() for _ in range(4)]))
-
-    before = workers()
-    kept = ray.remote(num_cpus=0)(Counter).remote("abba")
-    assert ray.get(kept.total.remote()) == 4
-    assert call("ray") == RIGHT
-    assert ray.get(kept.total.remote()) == 4
-    assert bs.count("queens:9", backend="ray", jobs=2, budget=100, engine="dlx").count == 352
-    assert workers() == before  # also their handlers of SIGTERM
-    processes = joblib.Parallel(2, "multiprocessing")([joblib.delayed(os.getppid)()] * 2)
-    assert processes == [os.getpid()] * 2  # not workers of Ray
 
 
 @pytest.mark.parametrize("told", [True, False])
