@@ -102,7 +102,6 @@ def test_what_is_returned_is_shown_in_short(tmp_path):
     reading = bs.read_problem(str(tmp_path / "a<b.txt"))
     assert repr(reading).endswith("a<b.txt', Sudoku(2, 2), 4 clues)")
     assert repr(bs.Stacks.empty()) == "Stacks(0 stacks)"
-    assert repr(bs.split(bs.Sudoku(2, 2), depth=2)) == "Split(8 stacks; 0 covers and 5 nodes above)"
     with bs.Run(tmp_path / "run", "queens:6") as run:
         assert repr(run).startswith(f"Run('{tmp_path / 'run'}', ExactCover(")
 

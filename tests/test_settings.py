@@ -184,7 +184,7 @@ BESIDE["alphabet"] = {"alphabet": "ABCD"}
 MAKING = MADE, {"box": (2, 2), "seed": 7}, BESIDE
 TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wanted": 2}
 BOARD = {"stack": [1], "title": "a board", "memory": 1, "cover": [1]}
-MANY_NODES = {"memory": {"problem": "latin:5"}}  # of a graph, which 1 MB does not hold
+MANY_NODES = {"memory": {"problem": "matchings:10"}}  # of a graph, which 1 MB does not hold
 IMAGES = (
     {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
     {"rule_columns": "none", "seed": 1},
@@ -257,7 +257,7 @@ CASES = {
         of_problem(lambda problem, **how: bs.solution_graph(problem).distribution(**how)),
         {"weights": range(QUEENS.n_options), "memory": 1},
         {},
-        MANY_NODES,
+        {"memory": {"problem": "latin:5"}},
     ),
     "SolutionGraph.sample": Case(
         lambda folder, n=4, **how: bs.solution_graph(QUEENS).sample(n, **how),

@@ -158,7 +158,8 @@ REFUSED = [
     ("estimate queens:4 --probes 1", "probes is 2 to 1,000,000, not 1"),
     ("split queens:4 -o x --depth -1", "depth is 0 or more, not -1"),
     (f"split queens:4 -o x --depth {10**30}", f"depth is at most {2**62}, not {10**30}"),
-    ("count queens:4 --run x --engine steam", "unknown engine"),
+    ("count queens:4 --run x --engine steam", "unknown engine 'steam'; choose from auto, dlx"),
+    ("count queens:4 --engine bits:64", "unknown engine 'bits:64'"),  # only that of memo has a size
     ("count queens:4 --run x --engine lanes", "grids of digits only"),
     ("enumerate queens:4 -o x --engine memo", "only counts, and counts everything"),
     ("scale queens:4 -o x --jobs 2..1", "'2..1' goes down; write 1..2"),
@@ -265,12 +266,12 @@ def test_an_interrupt_before_the_command_line_runs_is_one_line():
 
 
 def test_a_time_limit_holds_while_a_problem_is_read():
-    result = python(MAIN, "count", "queens:1000", "--time-limit", "0.1")
-    assert (result.returncode, result.stdout) == (1, "")
+    result = invoke("count", "queens:1000", "--time-limit", "0.1")
+    assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == "batchsolve: the time limit was reached before there was a result\n"
-    as_json = python(MAIN, "count", "queens:1000", "--time-limit", "0.1", "--json")
+    as_json = invoke("count", "queens:1000", "--time-limit", "0.1", "--json")
     facts = json.loads(as_json.stdout)
-    assert (as_json.returncode, facts["count"], facts["complete"]) == (1, 0, False)
+    assert (as_json.exit_code, facts["count"], facts["complete"]) == (1, 0, False)
     assert as_json.stderr == result.stderr
 
 
@@ -370,16 +371,17 @@ def test_output_needs_no_encoding_with_all_characters(here, monkeypatch):
 
 
 def test_runs_may_have_names_that_arrow_lacks(folder):
-    assert batchsolve("enumerate", "queens:5", "-o", "r\udcff", "-q").returncode == 0
-    assert batchsolve("export", "r\udcff", "-o", "x.csv").returncode == 0
+    assert invoke("enumerate", "queens:5", "-o", "r\udcff", "-q").exit_code == 0
+    assert invoke("export", "r\udcff", "-o", "x.csv").exit_code == 0
     assert len((folder / "x.csv").read_text().splitlines()) == 11
 
 
-def test_weights_may_be_larger_than_floats(folder):
+def test_weights_may_be_larger_than_floats(folder, monkeypatch):
+    monkeypatch.setattr("batchsolve.runs.estimate.PROBES_AT_ONCE", 2)
     names = [f"a{k}" for k in range(275)]
     (folder / "x.dlx").write_text("\n".join([" ".join(names), *names * 16]))
-    done = batchsolve("sample", "x.dlx", "--weighted", "-o", "x.jsonl")
-    assert (done.returncode, "from about 2^1100" in done.stderr) == (0, True)
+    done = invoke("sample", "x.dlx", "--weighted", "-o", "x.jsonl")
+    assert (done.exit_code, "from about 2^1100" in done.stderr) == (0, True)
 
 
 @pytest.mark.parametrize(("words", "code"), [(["count", "queens:6"], 0), (["solve", "no.csv"], 2)])

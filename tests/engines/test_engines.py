@@ -438,12 +438,6 @@ def test_auto_chooses_bits_for_options_at_random():
     assert engine_for("auto", ExactCover.from_options(options)).name == "bits"
 
 
-@pytest.mark.parametrize("name", ["xdlx", "bits:64"])  # only the table of memo has a size
-def test_an_unknown_engine_is_refused(name):
-    with pytest.raises(InputError, match=f"unknown engine '{name}'; choose from auto, dlx"):
-        get_engine(name)
-
-
 @pytest.mark.parametrize("engine", ["algorithm-x", "dancing-links", "sat"])
 def test_engines_in_python_end_where_they_look_for_interrupts(engine):
     """A call of the native core ends within its budget of nodes, which takes them minutes."""

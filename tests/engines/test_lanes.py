@@ -5,6 +5,7 @@ Promises of every engine are in test_engines.py.
 
 import os
 import sys
+from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -60,6 +61,7 @@ def sets_of_covers(outcome, n):
     return found
 
 
+@cache
 def digest():
     """A digest of searches that are not cut, which is the same at every level of processor."""
     grids = [random_grids(1000, seed=1, clues=(20, 40)), guessing_grids(1000, seed=1)]

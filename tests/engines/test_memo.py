@@ -1,4 +1,3 @@
-import json
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import WHOLE, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
-from invoking import invoke, refused
+from invoking import refused
 from kinds import shuffled
 from oracles import covers
 
@@ -212,12 +211,3 @@ def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):
     monkeypatch.setattr(memo, "_new_table", Mock(side_effect=MemoryError))
     why = "batchsolve: no memory for a table of 256 MB; name a smaller size"
     assert refused("count", "dominoes:8x8", "--memo") == why
-
-
-def test_the_command():
-    command = ["count", "dominoes:8x8", "--memo", "--quiet", "--jobs", "1"]
-    plain = invoke(*command)
-    assert (plain.exit_code, plain.stdout) == (0, "12988816\n")
-    line = json.loads(invoke(*command, "--memo-size", "8", "--json").stdout)
-    assert (line["count"], line["complete"], line["engine"]) == (12_988_816, True, "memo:8")
-    assert line["nodes"] < 10_000

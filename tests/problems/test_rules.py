@@ -54,13 +54,6 @@ def layouts(left=frozenset(range(16))):
     return [(tuple(sorted(s)), *rest) for s in shapes for rest in layouts(left - s)]
 
 
-def test_the_known_count_of_miracles():
-    """72 grids of 9x9 are without equal or consecutive digits a king's move, or equal ones a
-    knight's move apart (the puzzles called miracle)."""
-    rules = plain(3, 3) + named("antiknight+antiking+nonconsecutive", 3, 3)
-    assert bs.count(Variant(rules)).count == 72
-
-
 def test_all_layouts_of_regions_of_four():
     """There are 117 layouts (OEIS A172477); counts agree with filling cell by cell."""
     assert len(set(layouts())) == 117

@@ -177,20 +177,22 @@ def test_a_journal_that_may_not_be_read_is_one_message(here):
         assert re.fullmatch(f"batchsolve: {journal}: cannot be .*: Permission denied\n", message)
 
 
-@pytest.mark.parametrize("killed", [False, True])
-def test_a_run_is_looked_at_without_the_right_to_write(tmp_path, killed):
-    folder, out = tmp_path / "run", tmp_path / "out.csv"
-    with Run(folder, PROBLEM, collect=True) as run:
+def test_a_run_is_looked_at_without_the_right_to_write(tmp_path):
+    ended, killed = folders = tmp_path / "ended", tmp_path / "killed"
+    with Run(ended, PROBLEM, collect=True) as run:
         run.search(limit=60, jobs=1, budget=30)
-        if killed:  # leaves the folder of the lock
-            folder = shutil.copytree(folder, tmp_path / "copy")
-    names = sorted(os.listdir(folder))
-    os.chmod(folder, 0o555)
-    looked, exported = invoke_as_user(["runs", folder], ["export", folder, "-o", out])
-    assert "count: 60\n" in looked[1]
-    assert exported[0] == 1
-    assert len(out.read_text().splitlines()) == 61
-    assert sorted(os.listdir(folder)) == names
+        shutil.copytree(ended, killed)  # with the folder of the lock
+    names = [sorted(os.listdir(folder)) for folder in folders]
+    commands = []
+    for folder in folders:
+        os.chmod(folder, 0o555)
+        commands += ["runs", folder], ["export", folder, "-o", f"{folder}.csv"]
+    ends = invoke_as_user(*commands)
+    for folder, looked, exported in zip(folders, ends[::2], ends[1::2], strict=True):
+        assert "count: 60\n" in looked[1]
+        assert exported[0] == 1
+        assert len(folder.with_suffix(".csv").read_text().splitlines()) == 61
+    assert [sorted(os.listdir(folder)) for folder in folders] == names
 
 
 @pytest.fixture(scope="module", params=[".csv", ".jsonl.gz", ".parquet"])

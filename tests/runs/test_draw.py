@@ -1,7 +1,6 @@
 """Drawings of covers: which covers are drawn, from which sources, and the files written."""
 
 import json
-import re
 
 import pytest
 from invoking import invoke, refused
@@ -248,13 +247,6 @@ def test_the_command_says_so_if_the_run_is_not_complete(tmp_path):
     done = invoke(*found)
     assert (done.exit_code, done.stderr) == (1, "3 solutions, not complete\n")
     assert invoke(*found, "-n", 3).exit_code == 0
-
-
-def test_the_command_draws_boards_of_ones_own(tmp_path):
-    (tmp_path / "my.tiling").write_text("board: 2x3\npieces any number: I2\n")
-    done = invoke("draw", tmp_path / "my.tiling", "-o", "-", "-n", 9)
-    assert len(re.findall('class="bs-piece"', done.stdout)) == 9
-    assert invoke("count", tmp_path / "my.tiling", "-q").stdout == "3\n"
 
 
 def test_facts_are_printed_even_if_the_time_is_up_at_once(here):

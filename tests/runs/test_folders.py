@@ -67,10 +67,10 @@ def test_folders_and_patterns_stand_for_their_files(corpora, tmp_path):
             files_of([missing])
 
 
-@pytest.mark.parametrize("closed", ["corpora", "corpora/more"])
-def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch, closed):
+def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch):
     monkeypatch.chdir(corpora.parent)
     Path("in.txt").write_text("1.....2..3.....4\n")
+    shutil.copytree(corpora, "corpora_of_others")
     commands = [
         "solve corpora -o out.csv",
         "solve corpora/more/*.csv -o out.csv",
@@ -79,9 +79,13 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch,
         "solve in.txt -o corpora/more/x/out.csv",
         "solve in.txt -o corpora/more/x/out/",
     ]
-    os.chmod(closed, 0)
+    commands += [words.replace("corpora", "corpora_of_others") for words in commands]
+    closed = ["corpora/more", "corpora_of_others"]
+    for folder in closed:
+        os.chmod(folder, 0)
     ends = invoke_as_user(*map(str.split, commands))
-    os.chmod(closed, 0o755)
+    for folder in closed:
+        os.chmod(folder, 0o755)
     for code, out, message in ends:
         assert (code, out) == (2, "")
         why = r"batchsolve: corpora\S*: (cannot be read: )?Permission denied\n"

@@ -1,6 +1,5 @@
 """Projected counting against the projections of a list of all covers, and known numbers."""
 
-import json
 from itertools import count
 
 import pytest
@@ -64,16 +63,6 @@ def test_many_blocks_of_candidates(backend, monkeypatch):
     items = {i for i in range(queens.n_items) if queens.item_name(i) in ("r1", "r2")}
     assert found.count == len(projected(queens, items))
     assert found.subproblems == 30  # pairs of columns at a distance of 2 or more
-
-
-def test_the_command(tmp_path):
-    printed = invoke("count", "queens:6", "--project", "r1", "--project", "r2")
-    assert (printed.exit_code, printed.stdout) == (0, "4\n")
-    assert "4 projections of 20 candidates; " in printed.stderr
-    grid = tmp_path / "grid.txt"
-    grid.write_text("12..............")
-    facts = json.loads(invoke("count", grid, "--project", "r1c*", "--json").stdout)
-    assert (facts["count"], facts["complete"], facts["subproblems"]) == (2, True, 2)
 
 
 @pytest.mark.parametrize("most", [1, 3, 6, 11])

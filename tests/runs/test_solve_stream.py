@@ -69,6 +69,9 @@ def test_datasets_of_hugging_face_are_solved(streams):
     if streams:
         with pytest.raises(bs.InputError, match="not a IterableDataset: solve_stream takes it"):
             bs.solve_table(dataset)
+    else:
+        with pytest.raises(bs.InputError, match=r"LazyBatch: map over data.with_format\('arrow'\)"):
+            dataset.map(bs.solve_table, batched=True)
     mapped = dataset.with_format("arrow").map(bs.solve_table, batched=True, batch_size=2)
     assert [row["status"] for row in mapped.with_format(None)] == ["unique"] * len(table)
 

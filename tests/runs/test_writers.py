@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from conftest import EASY, PUZZLE, SOLUTION, interrupted_after
+from conftest import EASY, PUZZLE, SOLUTION
 from invoking import invoke, refused
 
 import batchsolve as bs
@@ -106,15 +106,6 @@ def test_a_file_in_the_folder_of_a_run_is_no_output(name, folder):
     said = refused(*(f"{folder}/{word}" if word.startswith("out.") else word for word in words))
     assert "lies in the folder of a run; write elsewhere" in said
     assert contents() == before
-
-
-def test_an_interrupted_solve_goes_on_after_another_command_was_refused():
-    bs.solve_file("in.txt", "right.csv")
-    with pytest.raises(KeyboardInterrupt):
-        bs.solve_file("in.txt", "out.csv", chunk=1, on_progress=interrupted_after(0))
-    refused("sample", "queens:6", "-n", 3, "-o", "out.csv")
-    assert invoke("solve", "in.txt", "-o", "out.csv", "--chunk", 1, "--resume").exit_code == 0
-    assert Path("out.csv").read_bytes() == Path("right.csv").read_bytes()
 
 
 def test_of_two_writers_the_one_that_fails_leaves_nothing_and_the_other_goes_on():

@@ -103,15 +103,6 @@ def test_a_frame_of_cells_is_given_as_an_array(made):
     assert len(bs.solve_batch(frame.to_numpy())) == 2
 
 
-def test_a_dataset_is_mapped_in_the_format_of_arrow():
-    datasets = pytest.importorskip("datasets.config") and __import__("datasets")
-    data = datasets.Dataset.from_dict({"puzzle": [PUZZLE]})
-    with pytest.raises(bs.InputError, match=r"a LazyBatch: map over data.with_format\('arrow'\)"):
-        data.map(bs.solve_table, batched=True)
-    solved = data.with_format("arrow").map(bs.solve_table, batched=True)
-    assert solved["status"][0].as_py() == "unique"
-
-
 def test_arrays_in_an_archive_are_to_be_saved_apart(tmp_path):
     grids = np.zeros((1, 81), np.uint8)
     np.savez(tmp_path / "one.npz", grids)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from contextlib import ExitStack, suppress
 
 import pytest
@@ -17,8 +16,6 @@ from backends import (
     OfClusters,
     check_no_cluster,
     clue_row,
-    enumerated,
-    grids,
     right,
     unused_port,
 )
@@ -28,7 +25,6 @@ from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
-from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.search.scheduler import Sizing
 from batchsolve.workers import Done, Pool
@@ -49,14 +45,6 @@ def workers(cluster):
 
 class TestDask(OfClusters):
     backend = "dask"
-
-
-def test_a_run_is_resumed_on_another_backend(workers, tmp_path):
-    problem, stack = clue_row()
-    with runs.Run(str(tmp_path / "run"), problem, stack, collect=True) as run:
-        assert run.search(limit=1000, jobs=2).count == 1000
-        assert run.search(limit=50_000, **workers).count == 50_000
-        assert run.search(jobs=2).count == len(grids())
 
 
 def test_the_length_of_tasks_grows_with_the_distance_of_workers(workers, monkeypatch):
@@ -98,42 +86,6 @@ def test_a_client_that_fails_to_close_at_first_is_closed_again(workers, monkeypa
     with Pool(**workers) as pool:
         assert by_root(pool.start(work(), tasks())) == right()
     assert [each.status.name for each in failed] == ["closed"]
-
-
-def hand_out_twice(dask_scheduler):
-    """Have Dask's scheduler hand each task to two workers; count their answers."""
-    from distributed.diagnostics.plugin import SchedulerPlugin
-
-    take = dask_scheduler.stream_handlers["task-finished"]
-    dask_scheduler.answers = answers = Counter()
-
-    def counted(key, **message):
-        answers[key] += 1
-        return take(key=key, **message)
-
-    class Twice(SchedulerPlugin):
-        def transition(self, key, start, finish, *args, **kwargs):
-            if finish == "processing":
-                task = dask_scheduler.tasks[key]
-                run = task.run_id  # which sending changes
-                for worker in dask_scheduler.workers.keys() - {task.processing_on.address}:
-                    dask_scheduler.send_task_to_worker(worker, task)
-                task.run_id = run
-
-    dask_scheduler.stream_handlers["task-finished"] = counted
-    dask_scheduler.add_plugin(Twice())
-
-
-def test_a_task_that_two_dask_workers_do_counts_once(tmp_path):
-    """Two workers do a task if one was taken for dead; here the scheduler has every answer."""
-    import distributed
-
-    with dask_cluster() as cluster, distributed.Client(cluster, set_as_default=False) as client:
-        client.run_on_scheduler(hand_out_twice)
-        options = {"backend": "dask", "address": cluster.scheduler_address, "budget": 8000}
-        assert enumerated(tmp_path / "run", **options) == grids()
-        answers = cluster.scheduler.answers
-        assert sum(n > 1 for n in answers.values()) > 10, answers
 
 
 def test_few_tasks_are_done_by_all_workers(workers, tmp_path):

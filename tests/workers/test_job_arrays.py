@@ -1,15 +1,12 @@
-"""The job array of docs/clusters.md, as it is written, in processes and on hosts.
+"""The job array of docs/clusters.md, as it is written.
 
-A command in place of Slurm's `sbatch` runs the script as Slurm would.
+A command in place of Slurm's `sbatch` runs the script as Slurm would, on machines that share
+nothing: a job has a folder of its own, to which its part is copied, and from which its result is.
 """
 
-import json
-
-import pytest
 from recipes import blocks, lines, run_alone
 
 HEADING = "Job arrays: Slurm, SGE, PBS"
-N_FILES = 6
 MERGED = """\
 count: 365,596
 nodes: 6,237,041
@@ -20,33 +17,35 @@ doubled: []
 unfinished: []
 """
 SBATCH = """#!/usr/bin/env python3
-import os, re, subprocess, sys
+import os, re, shutil, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor
+from tempfile import TemporaryDirectory
 
 *options, script = sys.argv[1:]
-array = re.search(r"--array=([0-9-]+)", " ".join(options) + open(script).read())[1]
+text = open(script).read()
+array = re.search(r"--array=([0-9-]+)", " ".join(options) + text)[1]
 first, _, last = array.partition("-")
 
 def job(number):
-    own = os.environ | {"SLURM_ARRAY_TASK_ID": str(number)}
-    return subprocess.run(["sh", script], env=own).returncode
+    with TemporaryDirectory() as own:
+        for folder in ("parts", "results"):
+            os.mkdir(f"{own}/{folder}")
+        shutil.copy(f"parts/{number:04}.jsonl", f"{own}/parts")
+        mine = os.environ | {"SLURM_ARRAY_TASK_ID": str(number), "HOME": own}
+        code = subprocess.run(["sh", "-c", text], env=mine, cwd=own).returncode
+        shutil.copy(f"{own}/results/{number:04}.json", "results")
+    return code
 
 with ThreadPoolExecutor(3) as three:
     sys.exit(max(three.map(job, range(int(first), int(last or first) + 1))))
 """
 
 
-def of_the_page():
-    """Return the commands of the page: those that split, the script, and those that run it."""
-    split, script, run, *_ = blocks(HEADING)
-    return split, script, run
-
-
 def test_the_job_array_of_the_page_counts(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / "sbatch").write_text(SBATCH)
-    split, script, run = of_the_page()
+    split, script, run, *_ = blocks(HEADING)
     (home / "job.sh").write_text(script)
     submit, merge = lines(run)
     run_alone(
@@ -68,35 +67,3 @@ def test_the_job_array_of_the_page_counts(tmp_path):
     assert "results/0001.json: " in (home / "half").read_text()
     assert (home / "half").read_text().endswith("exit code 2\n")
     assert (home / "repaired").read_text() == (home / "merged").read_text() == MERGED
-
-
-def test_the_job_array_counts_on_hosts_that_share_nothing():
-    """The files are copied to the hosts, and the results back."""
-    module = pytest.importorskip("hosts")
-    if why := module.missing():
-        pytest.skip(why)
-    split, script, run = of_the_page()
-    _, merge = lines(run)
-    with module.Hosts("arrays") as hosts:
-
-        def sh(host, command, given="", **how):
-            with hosts.popen(
-                host, "sh", "-ec", command, stdin=-1, stdout=-1, text=True, **how
-            ) as p:
-                printed, _ = p.communicate(given)
-            assert p.returncode == 0, command
-            return printed
-
-        head, *_ = module.NAMES
-        sh(head, split)
-        for number in range(N_FILES):
-            host = module.NAMES[number % 3]
-            if number < 3:
-                sh(host, "cat > job.sh; mkdir -p parts results", script)
-            part = f"parts/{number:04d}.jsonl"
-            sh(host, f"cat > {part}", sh(head, f"cat {part}"))
-            sh(host, "sh job.sh", env={"SLURM_ARRAY_TASK_ID": str(number)})
-            result = sh(host, f"cat results/{number:04d}.json")
-            assert json.loads(result)["part"] == number
-            sh(head, f"cat > results/{number:04d}.json", result)
-        assert sh(head, merge) == MERGED

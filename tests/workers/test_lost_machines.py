@@ -8,7 +8,6 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
-from backends import unused_port
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
@@ -101,21 +100,6 @@ def test_ray_goes_on_at_once_if_machines_are_lost_between_rounds(machines):
         while pool.jobs != 1:
             time.sleep(0.1)
     assert [(done.number, done.result.n_nodes) for done in results] == [(7, 100)]
-
-
-def test_ray_without_its_head_is_one_clear_error(machines):
-    """Ray itself would end this process, a minute later."""
-    address, _ = machines
-    work = TreeWork(get_engine("algorithm-x"), QUEENS)
-    tasks = [(k, Task.of(Stacks.from_lists([[]]), budget=200_000)) for k in range(9)]
-
-    def search():
-        with Pool(None, "ray", address) as pool:
-            pool.workers._head = "127.0.0.1", ":", str(unused_port())
-            list(pool.start(work, tasks))
-
-    with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
-        search()
 
 
 @contextmanager

@@ -3,18 +3,19 @@
 import os
 import signal
 import sys
+import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from backends import OfClusters, check_no_cluster, enumerating, right
+from backends import OfClusters, check_no_cluster, enumerating, right, unused_port
 from failing import Failing
 from invoking import run_python
 from rooted import by_root, tasks, work
 from soak_jobs import processes
 
 import batchsolve as bs
-from batchsolve.workers import Pool
+from batchsolve.workers import Pool, base
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,20 @@ def test_one_worker_of_ray_is_no_part_of_this_process(ray):
     assert {each.worker.partition("/")[0] for each in done}.isdisjoint({str(os.getpid())})
     done.sort(key=lambda each: each.begin)  # one after the other, though Ray has two CPUs
     assert all(a.begin + a.seconds < b.begin + 0.001 for a, b in pairwise(done))
+
+
+def test_ray_without_its_head_is_one_clear_error(ray, monkeypatch):
+    """Ray itself would end this process, a minute later."""
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.1)
+    address = ray.get_runtime_context().gcs_address
+
+    def search():
+        with Pool(2, "ray", address) as pool:
+            pool.workers._head = "127.0.0.1", ":", str(unused_port())
+            list(pool.start(time.sleep, [(0, 2.0)]))
+
+    with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
+        search()
 
 
 @pytest.mark.parametrize("told", [True, False])
