@@ -191,7 +191,7 @@ WRONG = {
     "rate.* takes no `solution_column`; leave it out$": lambda: bs.rate(TABLE, solution_column="x"),
     "e_table.* `solution_column`; leave it out$": lambda: bs.generate_table(1, solution_column=""),
     "no `solution_column`; name it with `truth`$": lambda: bs.evaluate(TABLE, solution_column="x"),
-    "secondary columns are a .* whole numbers, not .0.5": lambda: Cover.from_matrix(
+    "secondary columns must hold whole numbers .* not .0.5": lambda: Cover.from_matrix(
         [[1, 1]], [0.5]
     ),
     "secondary columns are a .* whole numbers, not 5$": lambda: Cover.from_matrix([[1, 1]], 5),

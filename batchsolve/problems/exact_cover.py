@@ -295,7 +295,8 @@ class ExactCover:
             indptr = begins_of(np.bincount(rows, minlength=len(dense)))
         if np.any(values != 1):
             raise ProblemError("a matrix of an exact cover problem holds 0 and 1 only")
-        last = sorted(set(option_numbers(secondary, "secondary columns")))
+        with argument_errors("secondary columns are a list of whole numbers", secondary):
+            last = sorted(set(whole_numbers(list(secondary), "secondary columns").tolist()))
         if last and not 0 <= last[0] <= last[-1] < n_columns:
             raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
         order = [c for c in range(n_columns) if c not in set(last)] + last

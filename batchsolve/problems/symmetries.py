@@ -285,23 +285,25 @@ def symmetries(problem: ExactCover) -> Symmetries:
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     """Extend the images of some items to all; return None if they do not determine the rest."""
     options = [problem.option(o).tolist() for o in range(problem.n_options)]
-    parts = [[i for i in option if i in known] for option in options]
-    image = _matched(map(frozenset, parts), (frozenset(known[i] for i in part) for part in parts))
-    if image is None:
-        return None
-    holders: list[list[int]] = [[] for _ in range(problem.n_items)]
-    for o, option in enumerate(options):
-        for i in option:
-            holders[i].append(o)
-    full, rest = dict(known), [i for i in range(problem.n_items) if i not in known]
-    items_of: dict[tuple[object, ...], list[int]] = {}
-    for i in rest:
-        items_of.setdefault((_kind_of(problem, i), *holders[i]), []).append(i)
-    for i in rest:
-        others = items_of.get((_kind_of(problem, i), *sorted(image[o] for o in holders[i])), [])
-        if not others:
+    full = dict(known)
+    while rest := [i for i in range(problem.n_items) if i not in full]:
+        parts = [[i for i in option if i in full] for option in options]
+        images = (frozenset(full[i] for i in part) for part in parts)
+        if (image := _matched(map(frozenset, parts), images)) is None:
             return None
-        full[i] = others.pop(0)
+        holders: list[list[int]] = [[] for _ in range(problem.n_items)]
+        for o, option in enumerate(options):
+            for i in option if parts[o] else ():  # without such an item, an option says nothing
+                holders[i].append(o)
+        items_of: dict[tuple[object, ...], list[int]] = {}
+        for i in rest:
+            items_of.setdefault((_kind_of(problem, i), *holders[i]), []).append(i)
+        found = [i for i in rest if holders[i]] or rest
+        for i in found:
+            key = _kind_of(problem, i), *sorted(image[o] for o in holders[i])
+            if not (others := items_of.get(key, [])):
+                return None
+            full[i] = others.pop(0)
     return [full[i] for i in range(problem.n_items)]
 
 

@@ -30,7 +30,7 @@ from batchsolve.errors import (
 )
 from batchsolve.formats.whole_files import check_is_no_link
 
-VERSION = 10
+VERSION = 11
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _TABLES = """
 CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);

@@ -516,6 +516,9 @@ class Parts(Output):
             put_file(self.path, part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
             self._n_parts = 1
         self.discard()
+        if gone := {part_name(k) for k in range(self._n_parts)} - {*files_in(self.path)}:
+            place = child(self.path, min(gone))
+            raise OutputError(f"{place}: was removed during the run; begin again, to have its rows")
 
     def discard(self) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left; see `Output`."""

@@ -146,7 +146,7 @@ class Run(AbstractContextManager["Run"]):
         check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
         path = os.path.join(self._directory, JOURNAL)
-        self._is_begun = os.path.exists(path)
+        self._is_begun = os.path.lexists(self._directory)  # if not by us, it stays
         self._make_directory(path, flag_of("resume", resume))
         with ExitStack() as held:
             held.enter_context(only_writer(path))
@@ -163,8 +163,9 @@ class Run(AbstractContextManager["Run"]):
         if error is not None and not self._is_begun:  # it would be in the way of the next one
             with suppress(OSError):
                 os.rmdir(self._folder)
-                os.remove(self._journal.path)
-                os.rmdir(self._directory)
+                if os.listdir(self._directory) == [JOURNAL]:
+                    os.remove(self._journal.path)
+                    os.rmdir(self._directory)
 
     def search(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -31,7 +32,7 @@ from batchsolve.settings.keywords import CountFileFields, SolveFields, SolveFile
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import open_all
-from batchsolve.tables.frames import Frame, arrow_table, is_column, with_columns_of
+from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Files, Source, Tables, TableSource
 from batchsolve.workers import Pool
@@ -162,8 +163,9 @@ def _each_table(tables: Any) -> Iterator[Any]:
     if hasattr(kind, "columns") and hasattr(kind, "__len__") and not isinstance(tables, pa.Table):
         rows, begins = getattr(tables, "iloc", tables), range(0, len(tables), ROWS_OF_A_TABLE)
         return (rows[begin : begin + ROWS_OF_A_TABLE] for begin in begins)
-    if hasattr(tables, "__arrow_c_stream__") and not is_column(tables):
-        return iter(pa.RecordBatchReader.from_stream(tables))
+    if hasattr(tables, "__arrow_c_stream__"):
+        with suppress(pa.ArrowInvalid):  # a column, which is none
+            return iter(pa.RecordBatchReader.from_stream(tables))
     if hasattr(tables, "with_format") and hasattr(tables, "iter"):
         return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))
     if not is_unordered(tables) and not isinstance(tables, Sequence):

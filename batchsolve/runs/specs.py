@@ -525,8 +525,8 @@ class FileRun:
             self.output.finish()
         except BaseException as error:
             if journal and _must_be_mended(error) and not self.spec.totals.rows:
-                journal.remove()
                 self.output.discard()
+                journal.remove()
             elif journal and "-" not in self.paths and exists(self.output.kept):
                 kept = self.output.kept
                 error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")

@@ -207,7 +207,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     """Draw histograms of task durations, one below the other, with both axes logarithmic."""
     shown, seconds = experiment.names, dict[tuple[str, ...], list[float]]()
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        how = run.engine, run.backend, f"depth {run.depth}", counted(run.jobs, "worker")
+        how = run.engine, run.backend, counted(run.jobs, "worker")
         of_run = seconds.setdefault((shown[run.problem], *how), [])
         of_run.extend(of_workers(log)["seconds"].tolist())
     positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}

@@ -37,11 +37,6 @@ class DataFrame(Protocol):
 Frame = TypeVar("Frame", bound=DataFrame)
 
 
-def is_column(value: Any) -> bool:
-    """Return True for a column of a table, or another sequence that is not a table."""
-    return hasattr(type(value), "__len__") and not hasattr(type(value), "columns")
-
-
 def arrow_table(table: Any) -> pa.Table:
     """Return a table of another library as an Arrow table, without a copy where possible.
 
@@ -60,8 +55,9 @@ def arrow_table(table: Any) -> pa.Table:
     >>> arrow_table(pa.record_batch({"puzzle": ["1.....2..3.....4"]})).num_rows
     1
     """
-    is_pandas = _library(table) == "pandas"
-    if is_column(table) or not (is_pandas or hasattr(table, "__arrow_c_stream__")):
+    is_pandas, kind = _library(table) == "pandas", type(table)
+    is_column = hasattr(kind, "__len__") and not hasattr(kind, "columns")
+    if is_column or not (is_pandas or hasattr(table, "__arrow_c_stream__")):
         raise InputError(
             f"a table is one of Arrow, a data frame of pandas or polars, or has "
             f"__arrow_c_stream__, {wrong_kind(table)}"

@@ -49,6 +49,7 @@ REFUSED = [
     (lambda: ExactCover([0, 1], [0], 1, 0, colors=MOST), f"^colors {OF_63_BITS}"),
     (lambda: one(item_names=["a", "b"]), "2 item names for 1 items"),
     (lambda: ExactCover.from_matrix([[2]]), "holds 0 and 1 only"),
+    (lambda: ExactCover.from_matrix([[1, 1]], secondary=[False, True]), "must hold whole numbers"),
     (lambda: ExactCover.from_matrix([1, 0]), "a matrix has 2 dimensions"),
     (lambda: ExactCover.from_matrix([[1]], secondary=[1]), "secondary columns must lie in"),
     *(

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from conftest import bounded_problems, problems
 from hypothesis import given, strategies as st
@@ -11,6 +12,8 @@ from oracles import bounded_covers, covers, orbits
 
 import batchsolve as bs
 from batchsolve.problems.families import family
+from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.sources import TableSource
 
 
 @st.composite
@@ -107,11 +110,15 @@ def test_boards_of_every_form_have_their_symmetries():
         (4, {"rules": "x"}),
         (4, {"rules": "antiknight"}),
         (4, {"regions": "ABBB AABC ADCC DDDC"}),
+        (4, {"cages": ".AA..BB..CC..DD.", "sums": "A=5 B=5 C=5 D=5"}),
+        (4, {"marks": "ee............ee"}),
         (6, {"rules": "x"}),
     ],
 )
 def test_grids_with_rules_are_turned_and_reflected(n, rules):
-    problem = bs.grid_problem(n, **rules)
+    row = pa.table({"puzzle": ["." * n * n]} | {name: [text] for name, text in rules.items()})
+    ((problem, _),) = next(Corpus([TableSource(row, "row")]).batches()).groups()
+    problem = problem.of_row(0)
     covers = (np.sort(cover) for cover in bs.solutions(problem))
     grids = {tuple((cover[: n * n] % n).tolist()) for cover in covers}
     cells = np.arange(n * n).reshape(n, n)

@@ -233,6 +233,21 @@ def test_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
             bs.solve_file(corpora, f"{out}/", resume=True)
 
 
+def test_a_part_that_is_removed_during_the_run_is_missed(corpora, tmp_path):
+    out = tmp_path / "out"
+
+    def remove(progress):
+        (out / "part-000000.parquet").unlink(missing_ok=True)
+
+    with (
+        small_blocks(400),
+        pytest.raises(bs.OutputError, match=r"part-000000.* was removed during"),
+    ):
+        bs.solve_file(corpora, f"{out}/", on_progress=remove, jobs=1)
+    with pytest.raises(bs.JournalError, match="is gone; delete"):
+        bs.solve_file(corpora, f"{out}/", resume=True)
+
+
 def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
     with small_blocks(400):
         interrupt(corpora, f"{tmp_path}/out/")

@@ -200,7 +200,7 @@ def test_problems_of_one_file_name_and_backends_are_told_apart(home):
     ]
     (axes,) = report.depth_figure(experiment.series()).axes
     assert len(axes.containers) == 3 * 3  # of 1, 2 and 3 workers
-    assert len(report.sizes_figure(experiment).axes) == len(runs)
+    assert len(report.sizes_figure(experiment).axes) == 3 * 3
 
 
 def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
