@@ -248,6 +248,16 @@ def test_a_run_that_found_no_workers_is_not_in_the_way(tmp_path, monkeypatch):
         assert run.search().count == 288
 
 
+def test_what_a_user_has_made_stays_though_a_run_was_not_begun(tmp_path):
+    (tmp_path / "mine").mkdir()
+    for name in ("mine", "new"):
+        with pytest.raises(ZeroDivisionError), runs.Run(tmp_path / name, FOURS):
+            1 // (tmp_path / name / "notes.txt").write_text("")
+        assert (tmp_path / name / "notes.txt").exists()
+        with runs.Run(tmp_path / name, FOURS, resume=True) as run:
+            assert run.search().count == 288
+
+
 @pytest.fixture(scope="module")
 def clue_row(tmp_path_factory):
     """Write a 6×6 grid with 6,528 solutions."""
