@@ -518,7 +518,7 @@ class Parts(Output):
         self.discard()
         if gone := {part_name(k) for k in range(self._n_parts)} - {*files_in(self.path)}:
             place = child(self.path, min(gone))
-            raise OutputError(f"{place}: was removed during the run; begin again, to have its rows")
+            raise OutputError(f"{place}: was removed during the run; put it back if you have it")
 
     def discard(self) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left; see `Output`."""
