@@ -485,7 +485,8 @@ def sample(
     from batchsolve.runs.progress import COVER_BAR
     from batchsolve.tables.places import split_suffixes
 
-    if {".csv", ".tsv", ".parquet", ".npy", ".gz", ".bz2", ".zst"} & {*split_suffixes(output)}:
+    suffix, compression = split_suffixes(output)
+    if compression or suffix in (".csv", ".tsv", ".parquet", ".npy"):
         raise InputError(f"{output}: drawn solutions are plain JSON lines; name it .jsonl")
     reading = read(problem, puzzles)
     with printing.progress(COVER_BAR) as on_progress:

@@ -52,11 +52,11 @@ class Experiment:
 
     def series(self) -> list[Series]:
         """Return one series for every problem, kind, engine, backend and split depth."""
-        groups: dict[tuple[Any, ...], list[MeasuredRun]] = {}
+        names, groups = self.names, dict[tuple[Any, ...], list[MeasuredRun]]()
         for run in self.runs:
             key = (run.problem, run.kind, run.engine, run.backend, run.split_depth)
             groups.setdefault(key, []).append(run)
-        return [Series(runs, self.names[key[0]]) for key, runs in groups.items()]
+        return [Series(runs, names[key[0]]) for key, runs in groups.items()]
 
     @property
     def names(self) -> dict[str, str]:

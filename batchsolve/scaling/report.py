@@ -242,8 +242,7 @@ def _names(series: list[Series]) -> tuple[list[str], str]:
                 run.backend,
                 f"depth {run.depth}",
             )
-            for one in series
-            for run in one.runs[:1]
+            for one, run in ((one, one.first) for one in series)
         ]
     )
 

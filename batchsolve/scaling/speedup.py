@@ -135,8 +135,9 @@ def short_names(problems: Iterable[str]) -> dict[str, str]:
     >>> short_names(["a/x.dlx", "b/x.dlx", "b/y.dlx"])
     {'a/x.dlx': 'a/x.dlx', 'b/x.dlx': 'b/x.dlx', 'b/y.dlx': 'y.dlx'}
     """
-    shared = Counter(map(short_name, each := dict.fromkeys(problems)))
-    return {name: name if shared[short_name(name)] > 1 else short_name(name) for name in each}
+    short = {name: short_name(name) for name in problems}
+    times = Counter(short.values())
+    return {name: each if times[each] == 1 else name for name, each in short.items()}
 
 
 def speedup_intervals(series: Series) -> dict[int, Range]:

@@ -23,7 +23,7 @@ from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers, default_box
-from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, n_regions, regions_of
+from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, boxes, n_regions, regions_of
 from batchsolve.problems.sudoku import (
     Variant,
     Variants,
@@ -181,9 +181,10 @@ class RuleColumns:
                 for region, cells in enumerate(regions_of(labels, n)):
                     regions[place, list(cells)] = region
         if self.regions is None and (box := self.box or default_box(n)):
-            row_of, column_of = np.divmod(np.arange(n * n), n)
-            boxes = row_of // box[0] * box[0] + column_of // box[1]
-            regions[(regions == boxes).all(axis=1)] = _NONE
+            usual = np.empty(n * n, np.uint8)
+            for region, cells in enumerate(boxes(*box)):
+                usual[list(cells)] = region
+            regions[(regions == usual).all(axis=1)] = _NONE
         whole = np.full((len(column), n * n), _NONE, np.uint8)
         whole[rows] = regions
         return whole
