@@ -315,7 +315,7 @@ def n_regions(text: str) -> int:
     Raises
     ------
     InputError
-        If it is one word that has no letter for each cell, such as the name of a file.
+        If it has no letter or number for each cell, such as the name of a file.
 
     Examples
     --------
@@ -325,12 +325,14 @@ def n_regions(text: str) -> int:
     labels = re.split(r"[\s,;]+", text.strip())
     characters = "".join(labels)
     n = len(set(characters))
-    if n * n != len(characters) and len(labels) == 1:
+    if n * n != len(characters) and len(labels) > 1:
+        n = len(set(labels))
+    if n * n not in (len(characters), len(labels)):
         raise InputError(
-            f"the regions {quoted(text.strip())} are not a letter or number for each of N² cells; "
-            f"of a file, give the text"
+            f"the regions {quoted(text.strip())} are not the text of a letter or number for each "
+            f"of N² cells"
         )
-    return n if n * n == len(characters) else len(set(labels))
+    return n
 
 
 def regions_of(labels: Iterable[Any], n: int) -> list[Cells]:
