@@ -49,7 +49,7 @@ public:
           n_cells_(grids.cells.size()),
           end_(rows_.size()),
           lanes_(n_lanes, Lane(wish_, n_cells_)) {
-        wish_.check(n_cells_);
+        wish_.check(n_cells_, grids.n_digits());
         made_.check(rows_.size(), n_cells_, grids.n_digits());
     }
 
@@ -185,14 +185,15 @@ private:
             const int given = made_.solutions[here.row][cell];
             if (given > 0) cells_.at(cell, lane) = digit_bit(given - 1);
         }
-        const int n = static_cast<int>(wish_.free.size());
-        const int n_free = here.goes_back ? std::min(n, grids_.n_digits()) : n;
-        for (int x = 0; x < n_free; ++x) {
-            const int digit = x % grids_.n_digits(), first = x - digit;
-            const auto other = here.random.below(static_cast<std::uint32_t>(digit) + 1);
-            Digits& from = cells_.at(wish_.free[static_cast<std::size_t>(first) + other], lane);
-            cells_.at(wish_.free[x], lane) = from;
-            from = digit_bit(digit);
+        const auto n = static_cast<std::size_t>(grids_.n_digits());
+        const auto end = here.goes_back ? std::min(n, wish_.free.size()) : wish_.free.size();
+        for (std::size_t first = 0; first < end; first += n) {
+            const auto house = wish_.free.subspan(first, n);
+            for (std::uint32_t digit = 0; digit < n; ++digit) {
+                Digits& other = cells_.at(house[here.random.below(digit + 1)], lane);
+                cells_.at(house[digit], lane) = other;
+                other = digit_bit(digit);
+            }
         }
     }
 

@@ -9,9 +9,9 @@ namespace batchsolve::lanes {
 
 /// The puzzles that are wanted.
 struct Wish {
-    Lists<std::uint16_t> units;  // of cells
-    std::span<const std::uint16_t> outside, free;
-    std::int64_t fewest, most;  // clues
+    Lists<std::uint16_t> units;                    // of cells
+    std::span<const std::uint16_t> outside, free;  // cells; houses that share no cell
+    std::int64_t fewest, most;                     // clues
     bool is_minimal, is_weighed;
     std::int64_t n_fills;
     bool is_single;
@@ -21,10 +21,10 @@ struct Wish {
     std::span<const std::uint16_t> unit(int u) const { return units[static_cast<std::size_t>(u)]; }
     bool has_single_units() const { return units.size() >= units.values().size(); }
 
-    /// Check that all cells are there, and that units have all cells that are not outside.
-    void check(int n_cells) const {
+    /// Check that all cells are there, and that houses are whole.
+    void check(int n_cells, int n_digits) const {
         require(units.begin_of(0) == 0 && units.begin_of(units.size()) == units.values().size() &&
-                    n_fills > 0 && fewest <= most,
+                    n_fills > 0 && fewest <= most && free.size() % std::size_t(n_digits) == 0,
                 "the units of a wish do not fit together");
         for (const auto& some : {units.values(), outside, free}) {
             for (const auto cell : some) require(cell < n_cells, "a wish has another cell");
