@@ -34,7 +34,7 @@ public:
 
     /// `regions` has the region of every cell, where regions differ from lane to lane.
     HousePass(const Rules& rules, std::span<Lanes> cells, std::span<const Lanes> regions)
-        : rules_(rules), cells_(cells), regions_(regions), n_(digits ? digits : rules.n_digits) {}
+        : rules_(rules), cells_(cells), regions_(regions) {}
 
     Found run() {
         for (std::size_t h = 0; h < rules_.n_houses(); ++h) review_house(rules_.house(h));
@@ -46,7 +46,7 @@ public:
         if (!regions_.empty()) {
             review_regions();
             review_lines(0);
-            review_lines(n_);
+            review_lines(n());
         }
         Lanes open{}, smallest = cells_[0];
         for (const Lanes& here : cells_) {
@@ -63,6 +63,8 @@ private:
     using House = std::span<const std::uint16_t>;
     static constexpr int most = digits ? digits : 8 * int{sizeof(T)};
 
+    int n() const { return digits ? digits : rules_.n_digits; }
+
     /// Leave candidates to a cell; return those that are taken away.
     Lanes leave(int cell, Lanes left) {
         const Lanes before = cells_[cell];
@@ -70,19 +72,19 @@ private:
         return before ^ left;
     }
 
-    Lanes all_digits() const { return Lanes{} + lowest_bits<T>(n_); }
+    Lanes all_digits() const { return Lanes{} + lowest_bits<T>(n()); }
 
     void review_house(House house) {
         std::array<Lanes, most> here;
         Once<Lanes> places{}, singles{};
-        for (int i = 0; i < n_; ++i) {
+        for (int i = 0; i < n(); ++i) {
             here[i] = cells_[house[i]];
             places.add(here[i]);
             singles.add(single_of(here[i]));
         }
         const Lanes lone = places.once & ~places.twice;
         Lanes changed = changed_;
-        for (int i = 0; i < n_; ++i) {
+        for (int i = 0; i < n(); ++i) {
             const Lanes left = restricted(here[i], singles.once, lone);
             changed |= here[i] ^ left;
             cells_[house[i]] = left;
@@ -114,7 +116,7 @@ private:
 
     Lanes allowed_by(Lanes given, std::span<const std::uint32_t> digits_left) const {
         Lanes allowed{};
-        for (int digit = 0; digit < n_; ++digit) {
+        for (int digit = 0; digit < n(); ++digit) {
             const Lanes those = Lanes{} + static_cast<T>(digits_left[digit]);
             const T bit = static_cast<T>(1u << digit);
             allowed |= (given & bit) == 0 ? Lanes{} : those;
@@ -153,29 +155,29 @@ private:
     /// The value of the region that a cell has.
     Lanes of_region(int cell, const Regions& values) const {
         Lanes chosen{};
-        for (int r = 0; r < n_; ++r) chosen |= in_region(cell, r, values[r]);
+        for (int r = 0; r < n(); ++r) chosen |= in_region(cell, r, values[r]);
         return chosen;
     }
 
     /// Look for naked and hidden singles in the regions.
     void review_regions() {
         std::array<Once<Lanes>, most> places, singles;
-        for (int r = 0; r < n_; ++r) places[r] = singles[r] = Once<Lanes>{};
-        for (int cell = 0; cell < n_ * n_; ++cell) {
+        for (int r = 0; r < n(); ++r) places[r] = singles[r] = Once<Lanes>{};
+        for (int cell = 0; cell < n() * n(); ++cell) {
             const Lanes single = single_of(cells_[cell]);
-            for (int r = 0; r < n_; ++r) {
+            for (int r = 0; r < n(); ++r) {
                 places[r].add(in_region(cell, r, cells_[cell]));
                 singles[r].add(in_region(cell, r, single));
             }
         }
         Regions taken, lone;
-        for (int r = 0; r < n_; ++r) {
+        for (int r = 0; r < n(); ++r) {
             taken[r] = singles[r].once;
             lone[r] = places[r].once & ~places[r].twice;
             wrong_ |= (~places[r].once & all_digits()) | singles[r].twice;
             lone_ |= lone[r] & ~taken[r];
         }
-        for (int cell = 0; cell < n_ * n_; ++cell) {
+        for (int cell = 0; cell < n() * n(); ++cell) {
             changed_ |= leave(
                 cell, restricted(cells_[cell], of_region(cell, taken), of_region(cell, lone)));
         }
@@ -190,27 +192,27 @@ private:
         std::array<Regions, most> segments, lone;
         std::array<Once<Lanes>, most> regions;
         Regions needed;
-        for (int r = 0; r < n_; ++r) regions[r] = Once<Lanes>{}, needed[r] = Lanes{};
-        for (int line = 0; line < n_; ++line) {
+        for (int r = 0; r < n(); ++r) regions[r] = Once<Lanes>{}, needed[r] = Lanes{};
+        for (int line = 0; line < n(); ++line) {
             Once<Lanes> all{};
-            for (int r = 0; r < n_; ++r) {
+            for (int r = 0; r < n(); ++r) {
                 Lanes segment{};
                 for (const auto cell : rules_.house(first + line))
                     segment |= in_region(cell, r, cells_[cell]);
                 segments[line][r] = segment;
                 all.add(segment);
             }
-            for (int r = 0; r < n_; ++r) {
+            for (int r = 0; r < n(); ++r) {
                 lone[line][r] = segments[line][r] & ~all.twice;
                 needed[r] |= lone[line][r];
                 regions[r].add(segments[line][r]);
             }
         }
-        for (int line = 0; line < n_; ++line) {
+        for (int line = 0; line < n(); ++line) {
             Lanes here{};
             Regions out;
-            for (int r = 0; r < n_; ++r) here |= segments[line][r] & ~regions[r].twice;
-            for (int r = 0; r < n_; ++r) {
+            for (int r = 0; r < n(); ++r) here |= segments[line][r] & ~regions[r].twice;
+            for (int r = 0; r < n(); ++r) {
                 const Lanes locked = segments[line][r] & ~regions[r].twice;
                 out[r] = (here & ~locked) | (needed[r] & ~lone[line][r]);
             }
@@ -223,7 +225,6 @@ private:
     const Rules& rules_;
     std::span<Lanes> cells_;
     std::span<const Lanes> regions_;
-    const int n_;
     Lanes wrong_{};    // not 0 where a contradiction was found
     Lanes lone_{};     // digits with one place, in a cell with others
     Lanes changed_{};  // candidates taken away
