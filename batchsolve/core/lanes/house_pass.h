@@ -168,20 +168,17 @@ private:
 
     /// Look for naked and hidden singles in the regions.
     void review_regions() {
-        std::array<Once<Lanes>, most> places, singles;
-        for (int r = 0; r < n(); ++r) places[r] = singles[r] = Once<Lanes>{};
-        for (int cell = 0; cell < n() * n(); ++cell) {
-            const Lanes single = single_of(cells_[cell]);
-            for (int r = 0; r < n(); ++r) {
-                places[r].add(in_region(cell, r, cells_[cell]));
-                singles[r].add(in_region(cell, r, single));
-            }
-        }
         Regions taken, lone;
         for (int r = 0; r < n(); ++r) {
-            taken[r] = singles[r].once;
-            lone[r] = places[r].once & ~places[r].twice;
-            wrong_ |= (~places[r].once & all_digits()) | singles[r].twice;
+            Once<Lanes> places{}, singles{};
+            for (int cell = 0; cell < n() * n(); ++cell) {
+                const Lanes here = in_region(cell, r, cells_[cell]);
+                places.add(here);
+                singles.add(single_of(here));
+            }
+            taken[r] = singles.once;
+            lone[r] = places.once & ~places.twice;
+            wrong_ |= (~places.once & all_digits()) | singles.twice;
             lone_ |= lone[r] & ~taken[r];
         }
         for (int cell = 0; cell < n() * n(); ++cell) {
