@@ -389,7 +389,7 @@ class Wish(NamedTuple):
         The cells of houses that no rule joins, house by house. A fill begins with all digits in
         each of them, in random orders.
     fewest, most : int
-        The bounds of the number of clues.
+        The bounds of the number of clues; `most` is unlimited where no number is aimed at.
     is_minimal : bool
         No clue can be taken away.
     is_weighed : bool

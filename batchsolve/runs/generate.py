@@ -528,6 +528,7 @@ class Maker:
         units, outside, free = _units(problem.rules, wanted.symmetry, pattern)
         n_allowed = len(units[1])
         fewest, most = wanted.clues or (0, n_allowed)
+        most = min(most, n_allowed)
         if fewest > n_allowed:
             raise InputError(
                 f"`clues`: {fewest} or more are wanted, and {n_allowed} cells may have one"
@@ -535,9 +536,9 @@ class Maker:
         rules = problem.rules
         tells_digits_apart = rules.pairs or rules.cages or rules.marks or (drawn and drawn.follow)
         needed = 0 if tells_digits_apart else problem.n_digits - 1
-        if min(most, n_allowed) < needed:
+        if most < needed:
             raise InputError(
-                f"a puzzle of {counted(min(most, n_allowed), 'clue')} has several solutions: two "
+                f"a puzzle of {counted(most, 'clue')} has several solutions: two "
                 f"digits without a clue can trade places; allow {needed} or more"
             )
         if wanted.unlike:
@@ -555,7 +556,7 @@ class Maker:
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
         wish = Wish(
-            *(units, outside, free, fewest, most),
+            *(units, outside, free, fewest, most if wanted.clues else UNLIMITED),
             is_minimal=wanted.minimal,
             is_weighed=wanted.weights,
             n_fills=N_FILLS,
@@ -634,7 +635,7 @@ class Maker:
             return rows, given, self.drawn.texts(given)
         nothing = np.empty(0, np.uint16)
         none: Any = {"units": (np.zeros(1, np.int64), nothing), "outside": nothing}
-        filled = self.wish._replace(**none, fewest=0, most=self.problem.n_cells, is_minimal=False)
+        filled = self.wish._replace(**none, fewest=0, most=UNLIMITED, is_minimal=False)
         self._dig(given, filled, numbers, made, rows)
         are_there = made.weights[rows] > 0
         rows, given = rows[are_there], given.take(np.flatnonzero(are_there))

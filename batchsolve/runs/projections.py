@@ -188,7 +188,7 @@ def _candidates(
         The nodes of each task are added to it.
     """
     small, options = _at_items(problem, items, given)
-    others = np.setdiff1d(given, options).astype(np.uint32)
+    others = np.setdiff1d(given, options)[::-1].astype(np.uint32)  # exclusions first
     engine: Engine = engine_for(AUTO, small)
     left = Stacks.from_lists([np.flatnonzero(np.isin(options, given)).tolist()])
     while len(left):

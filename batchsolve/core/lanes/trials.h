@@ -16,6 +16,7 @@
 
 #include "lanes/made.h"
 #include "random.h"
+#include "task.h"
 
 namespace batchsolve::lanes {
 
@@ -40,7 +41,7 @@ public:
             order_[y] = x;
         }
         target_ = fewest();
-        if (!wish_->is_minimal && wish_->most < n_cells_) {
+        if (!wish_->is_minimal && wish_->most < unlimited) {
             target_ += random.below(static_cast<std::uint32_t>(wish_->most - wish_->fewest + 1));
         }
         std::ranges::fill(gone_, stays);
