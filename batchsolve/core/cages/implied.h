@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "arrays.h"
+#include "bit_sets.h"
 
 namespace batchsolve::cages {
 
@@ -116,12 +116,9 @@ private:
 
     /// Set the houses of each cell, as bits.
     void find_houses_of_cells() {
-        n_words_ = (houses_.size() + 63) / 64;
-        houses_of_.assign(n_cells_ * n_words_, 0);
+        houses_of_.clear(n_cells_, words_for(houses_.size()));
         for (std::size_t house = 0; house < houses_.size(); ++house) {
-            for (const Cell cell : houses_[house]) {
-                houses_of_[cell * n_words_ + house / 64] |= std::uint64_t{1} << house % 64;
-            }
+            for (const Cell cell : houses_[house]) set_bit(houses_of_[cell], house);
         }
     }
 
@@ -140,9 +137,9 @@ private:
     }
 
     bool are_in_one_house(std::span<const Cell> cells) const {
-        for (std::size_t word = 0; word < n_words_; ++word) {
-            auto shared = ~std::uint64_t{0};
-            for (const Cell cell : cells) shared &= houses_of_[cell * n_words_ + word];
+        for (std::size_t word = 0; word < houses_of_.width; ++word) {
+            auto shared = ~Word{0};
+            for (const Cell cell : cells) shared &= houses_of_[cell][word];
             if (shared) return true;
         }
         return false;
@@ -246,8 +243,7 @@ private:
     Rows<const std::int64_t> ranges_;
     std::vector<std::vector<Cell>> houses_;  // those of all rows, then the regions of a row
     std::vector<std::size_t> runs_;
-    std::vector<std::uint64_t> houses_of_;  // cell -> its houses, as bits
-    std::size_t n_words_;                   // of these bits
+    Matrix<Word> houses_of_;  // cell -> its houses, as bits
     Row row_;
     std::size_t first_ = 0;                // cage of the row
     std::vector<std::int64_t> here_;       // cage -> its cells in the houses at hand
