@@ -34,9 +34,6 @@ auto with_facts(bool one, bool other, auto function) {
                  : function.template operator()<false, false>();
 }
 
-/// Check that an order has each primary item of a problem once.
-void check_order(const Problem& problem, std::span<const Item> order);
-
 /// A problem prepared for dancing links; searches in several threads have copies.
 class PreparedLinks {
 public:
