@@ -35,7 +35,7 @@ public:
     /// `ranges` has the begin and the end of the sets of digits, by size and sum; `no_sum` if they
     /// are not known. Cages that follow have up to `most_cells`, whose sets are all known: those of
     /// a row do not depend on the sets that other rows need.
-    ImpliedCages(std::size_t n_cells, std::span<const Cell> houses, Rows<const std::int64_t> ranges,
+    ImpliedCages(std::size_t n_cells, Rows<const Cell> houses, Rows<const std::int64_t> ranges,
                  std::int64_t most_cells)
         : n_cells_(n_cells),
           n_(ranges.size() - 1),
@@ -44,11 +44,10 @@ public:
           ranges_(ranges) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
-        require(houses.size() % n_ == 0, "houses have as many cells as there are digits");
-        for (const Cell cell : houses) require(cell < n_cells, "a house has another cell");
-        for (std::size_t x = 0; x < houses.size(); x += n_) {
-            houses_.emplace_back(houses.begin() + static_cast<std::ptrdiff_t>(x),
-                                 houses.begin() + static_cast<std::ptrdiff_t>(x + n_));
+        require(houses.width == n_, "houses have as many cells as there are digits");
+        for (const Cell cell : houses.values) require(cell < n_cells, "a house has another cell");
+        for (std::size_t house = 0; house < houses.size(); ++house) {
+            houses_.emplace_back(houses[house].begin(), houses[house].end());
         }
         n_shared_ = houses_.size();
         find_runs();
@@ -254,7 +253,7 @@ private:
 
 /// Return the cages of all rows, those that follow behind those that are given.
 inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Ints totals,
-                            Lists<Cell> cages, std::span<const Cell> houses,
+                            Lists<Cell> cages, Rows<const Cell> houses,
                             Rows<const std::int64_t> ranges, std::int64_t most_cells,
                             std::size_t n_cells) {
     check_bounds(cages_of, totals.size());

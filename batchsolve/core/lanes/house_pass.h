@@ -37,7 +37,7 @@ public:
         : rules_(rules), cells_(cells), regions_(regions), n_(digits ? digits : rules.n_digits) {}
 
     Found run() {
-        for (std::size_t h = 0; h < rules_.n_houses(); ++h) review_house(rules_.house(h));
+        for (std::size_t h = 0; h < rules_.houses.size(); ++h) review_house(rules_.houses[h]);
         Lanes changed{};
         for (const auto& [one, other] : rules_.distinct) changed |= review_distinct(one, other);
         for (const auto& pair : rules_.related) changed |= review_related(pair);
@@ -195,7 +195,7 @@ private:
             Once<Lanes> all{};
             for (int r = 0; r < n_; ++r) {
                 Lanes segment{};
-                for (const auto cell : rules_.house(first + line))
+                for (const auto cell : rules_.houses[first + line])
                     segment |= in_region(cell, r, cells_[cell]);
                 segments[line][r] = segment;
                 all.add(segment);
@@ -214,7 +214,7 @@ private:
                 const Lanes locked = segments[line][r] & ~regions[r].twice;
                 out[r] = (here & ~locked) | (needed[r] & ~lone[line][r]);
             }
-            for (const auto cell : rules_.house(first + line)) {
+            for (const auto cell : rules_.houses[first + line]) {
                 changed_ |= leave(cell, cells_[cell] & ~of_region(cell, out));
             }
         }

@@ -25,7 +25,7 @@ public:
         for (int cell = 0; digits_[marks] != 0 && cell < marks; ++cell) {
             check(marks, cell, own_.allowed_in(row_, cell, ~0u));
         }
-        for (std::size_t h = 0; h < rules_.n_houses(); ++h) check_group(rules_.house(h));
+        for (std::size_t h = 0; h < rules_.houses.size(); ++h) check_group(rules_.houses[h]);
         if (own_.has_regions()) check_regions();
         for (const auto& [one, other] : rules_.distinct) check(one, other, ~digits_[one]);
         for (const auto& pair : rules_.related) check_relation(pair);
@@ -33,7 +33,7 @@ public:
             check_relation(own_.pair(x));
         }
         for (std::int64_t k = 0; k < own_.n_said[row_]; ++k) {
-            const auto cells = own_.cells(own_.cages_of[row_] + k);
+            const auto cells = own_.cages[own_.cages_of[row_] + k];
             const auto cage = marks + 1 + k;
             check_group(cells);
             for (const auto cell : cells) check(cage, cell, digits_[cage]);
@@ -57,7 +57,7 @@ private:
 
     /// Note a clash if one place is filled, and another with none of the digits that this leaves.
     void check(std::int64_t one, std::int64_t other, std::uint64_t left) {
-        if (digits_[one] != 0 && (digits_[other] & ~left) != 0) {
+        if ((digits_[one] != 0) & ((digits_[other] & ~left) != 0)) {
             end_ = std::min(end_, std::max(position_[one], position_[other]));
         }
     }
