@@ -65,9 +65,9 @@ struct Pricing;
 Outcome search_cheapest(const Problem& problem, const Pricing& pricing, const Task& task);
 
 struct Counted {
-    Outcome out;                        // without counts
-    std::vector<std::uint64_t> counts;  // of each stack, so many words each, the lowest first
-    std::vector<double> tree_nodes;     // of each stack: the nodes of the tree searched
+    Outcome out;                     // without counts
+    Matrix<Word> counts;             // of each stack, so many words each, the lowest first
+    std::vector<double> tree_nodes;  // of each stack: the nodes of the tree searched
 
     auto parts() { return std::tie(out, counts, tree_nodes); }
 };
