@@ -210,8 +210,9 @@ KILLER = """
 
 def cage_of(own, cage):
     """Return the cells of a cage, and its sets of digits."""
-    begins, cells = own.cages
-    return cells[slice(*begins[cage : cage + 2])].tolist(), own.digit_sets[slice(*own.sets_of[cage])].tolist()
+    begins, all_cells = own.cages
+    cells = all_cells[slice(*begins[cage : cage + 2])]
+    return cells.tolist(), own.digit_sets[slice(*own.sets_of[cage])].tolist()
 
 
 def test_cages_that_follow_from_others():
