@@ -45,6 +45,8 @@ template <class T>
 struct Matrix {
     Matrix(std::size_t n_rows = 0, std::size_t width = 0, T value = {})
         : values(n_rows * width, value), n_rows(n_rows), width(width) {}
+    explicit Matrix(Rows<const T> rows)
+        : values(rows.values.begin(), rows.values.end()), n_rows(rows.n_rows), width(rows.width) {}
 
     /// Begin anew with zeros.
     void clear(std::size_t new_n_rows, std::size_t new_width) {

@@ -45,14 +45,14 @@ public:
         builder_.build(options_, items_, r_, excludes);
         fill_tags();
         fill_members();
-        alive_.resize(std::max(alive_.size(), r_.words));
-        fill_first(alive(0), options_.size());
+        alive_.clear(1, r_.words);
+        fill_first(alive_[0], options_.size());
         return -1;
     }
 
     Node choose(std::size_t level) {
         Word key = 0;
-        if (total_ == none || drop_small(level)) key = least_key(alive(level));
+        if (total_ == none || drop_small(level)) key = least_key(alive_[level]);
         if (key < enough) return Node::dead_end;
         if (key >= no_branch) return Node::cover;
         levels_[level].item = key & field;
@@ -61,10 +61,10 @@ public:
     }
 
     void open(std::size_t level) {
-        if (alive_.size() < (level + 2) * r_.words) alive_.resize(2 * (level + 2) * r_.words);
+        if (alive_.size() < level + 2) alive_.resize(2 * (level + 2));
         Level& here = levels_[level];
         here.branch = needs_one(here.item) ? Branch::each : Branch::untried;
-        here.begin(r_, alive(level));
+        here.begin(r_, alive_[level]);
     }
 
     /// Begin with options of an item that needs exactly one more.
@@ -74,7 +74,7 @@ public:
         choose(0);  // drops options, as if the node were entered
         levels_[0].item = place->item;
         open(0);
-        levels_[0].begin_range(r_, alive(0), *place);
+        levels_[0].begin_range(r_, alive_[0], *place);
         return true;
     }
 
@@ -88,7 +88,7 @@ public:
         }
         if (here.branch > Branch::untried || here.n_untried == 0) return false;
         if (here.branch == Branch::untried) here.branch = Branch::take;
-        here.take_next(r_, alive(level));
+        here.take_next(r_, alive_[level]);
         take(here.option, level);
         return true;
     }
@@ -102,7 +102,7 @@ public:
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& here = levels_[level];
         if (here.branch == Branch::each) {
-            here.for_each_untried(r_, std::span(alive_).subspan(level * r_.words, r_.words), visit);
+            here.for_each_untried(r_, alive_[level], visit);
         } else if (here.branch == Branch::take && here.choice.n_branches > 1) {
             visit(exclusion(here));
         }
@@ -131,9 +131,6 @@ private:
         return r_.tag(i) >> slack_at == full - (Word{1} << (need_at - slack_at));
     }
 
-    std::span<Word> alive(std::size_t level) {
-        return std::span(alive_).subspan(level * r_.words, r_.words);
-    }
     Choice exclusion(const Level& here) const {
         return exclusion_of(here.choice, problem_->n_options());
     }
@@ -190,7 +187,7 @@ private:
         const Word more =
             (of_total >> slack_at & field) + (enough >> need_at) - (of_total >> need_at);
         if (needs == 0 || more == 0) return needs == 0;
-        const auto here = alive(level);
+        const auto here = alive_[level];
         const std::size_t words = needy_.size();
         Word most_gain = 0;
         for_each_bit(here, [&](std::size_t o) {
@@ -211,7 +208,7 @@ private:
 
     /// Write the set of the next level, in which an option of this one is taken.
     void take(std::size_t o, std::size_t level) {
-        const auto here = alive(level), below = alive(level + 1);
+        const auto here = alive_[level], below = alive_[level + 1];
         const auto conflicts = r_.conflicts[o];
         for (std::size_t w = 0; w < below.size(); ++w) below[w] = here[w] & ~conflicts[w];
         levels_[level + 1].needs = levels_[level].needs;
@@ -242,8 +239,8 @@ private:
 
     /// Write the set of the next level, in which an option of this one is excluded.
     void exclude(std::size_t o, std::size_t level) {
-        std::ranges::copy(alive(level), alive(level + 1).begin());
-        clear_bit(alive(level + 1), o);
+        std::ranges::copy(alive_[level], alive_[level + 1].begin());
+        clear_bit(alive_[level + 1], o);
         levels_[level + 1].needs = levels_[level].needs;
     }
 
@@ -260,7 +257,7 @@ private:
     std::vector<Word> gain_;       // option -> how many items it has that need more options
     std::size_t total_ = none;     // the item that all options have
     Item total_of_problem_;        // the same, as the problem numbers it; n_items if there is none
-    std::vector<Word> alive_;      // level -> the remaining options
+    Matrix<Word> alive_;           // level -> the remaining options
     std::vector<Level> levels_;
 };
 

@@ -34,9 +34,6 @@ auto with_facts(bool one, bool other, auto function) {
                  : function.template operator()<false, false>();
 }
 
-/// Check that an order has each primary item of a problem once.
-void check_order(const Problem& problem, std::span<const Item> order);
-
 /// A problem prepared for dancing links; searches in several threads have copies.
 class PreparedLinks {
 public:
@@ -68,9 +65,9 @@ struct Pricing;
 Outcome search_cheapest(const Problem& problem, const Pricing& pricing, const Task& task);
 
 struct Counted {
-    Outcome out;                        // without counts
-    std::vector<std::uint64_t> counts;  // of each stack, so many words each, the lowest first
-    std::vector<double> tree_nodes;     // of each stack: the nodes of the tree searched
+    Outcome out;                     // without counts
+    Matrix<Word> counts;             // of each stack, so many words each, the lowest first
+    std::vector<double> tree_nodes;  // of each stack: the nodes of the tree searched
 
     auto parts() { return std::tie(out, counts, tree_nodes); }
 };

@@ -1,6 +1,8 @@
 // Dancing links that count equal subtrees once.
 #include "memo.h"
 
+#include <ranges>
+
 #include "bounded.h"
 #include "engines.h"
 #include "spares.h"
@@ -43,7 +45,10 @@ private:
 
 std::unique_ptr<PreparedMemo> PreparedMemo::of(const Problem& problem, std::span<const Item> order,
                                                std::size_t n_count_words) {
-    check_order(problem, order);
+    std::vector<Item> sorted(order.begin(), order.end());
+    std::ranges::sort(sorted);
+    require(std::ranges::equal(sorted, std::views::iota(Item{0}, problem.n_primary)),
+            "an order has each primary item once");
     require(n_count_words > 0, "a count has a word or more");
     const auto prepare = [&]<bool bounded, bool colored>() -> std::unique_ptr<PreparedMemo> {
         using Moves = std::conditional_t<bounded, BoundedLinks<colored, false, true, NoPrices>,

@@ -18,16 +18,15 @@ public:
     /// them.
     Memo(Search& search, Table table, std::size_t n_key_words, std::size_t n_count_words,
          std::size_t n_levels, std::int64_t most_hidden)
-        : totals(search.out.counts.size() * n_count_words),
+        : totals(search.out.counts.size(), n_count_words),
           tree_nodes(search.out.counts.size()),
           search_(&search),
           table_(table),
-          n_words_(n_count_words),
           most_hidden_(most_hidden),
           key_(n_key_words),
           found_(n_count_words),
           total_(n_count_words),
-          before_(n_levels * n_count_words),
+          before_(n_levels, n_count_words),
           sizes_(n_levels),
           handed_(n_levels) {}
 
@@ -37,7 +36,7 @@ public:
         handed_[0] = unknown;  // nor stored
     }
     void end(std::size_t k, std::size_t level) {
-        std::ranges::copy(total_, totals.begin() + static_cast<std::ptrdiff_t>(k * n_words_));
+        std::ranges::copy(total_, totals[k].begin());
         for (std::size_t above = 0; above < std::max<std::size_t>(level, 1); ++above) {
             tree_nodes[k] += sizes_[above];  // those below were added to their parents
         }
@@ -48,7 +47,7 @@ public:
         return !is_spent_;
     }
     bool cover(const Moves auto&, std::size_t) {
-        found_.assign(n_words_, 0);
+        std::ranges::fill(found_, 0);
         found_[0] = 1;
         add_found();
         return false;
@@ -69,14 +68,14 @@ public:
             sizes_[level] = static_cast<double>(size);
             return true;
         }
-        std::ranges::copy(total_, before(level).begin());
+        std::ranges::copy(total_, before_[level].begin());
         handed_[level] = search_->out.frontier.size();
         return false;
     }
 
     void leave(const Moves auto& moves, std::size_t level) {
         if (handed_[level] != search_->out.frontier.size()) return;
-        subtract(total_, before(level), found_);
+        subtract(total_, before_[level], found_);
         moves.write_key(key_);
         constexpr double most_size = 0x1p63;
         table_.store(key_, found_, static_cast<std::uint64_t>(std::min(sizes_[level], most_size)));
@@ -87,26 +86,23 @@ public:
         if constexpr (requires { moves.n_hidden; }) is_spent_ = moves.n_hidden >= most_hidden_;
     }
 
-    std::vector<Word> totals;        // stack -> its covers, lowest word first
+    Matrix<Word> totals;             // stack -> its covers, lowest word first
     std::vector<double> tree_nodes;  // stack -> the nodes of the tree that was searched
 
 private:
     static constexpr std::size_t unknown = ~std::size_t{0};
 
-    std::span<Word> before(std::size_t level) {
-        return std::span(before_).subspan(level * n_words_, n_words_);
-    }
     void add_found() { add(total_, found_, total_); }
 
     Search* search_;
     Table table_;
-    std::size_t n_words_;  // of a count
     std::int64_t most_hidden_;
     bool is_spent_ = false;
-    std::vector<Word> key_, found_;     // room for a key and a count
-    std::vector<Word> total_, before_;  // covers of the stack; level -> these on entering its node
-    std::vector<double> sizes_;         // level -> nodes of its node's subtree, as far as searched
-    std::vector<std::size_t> handed_;   // level -> stacks handed back by then, or `unknown`
+    std::vector<Word> key_, found_;    // room for a key and a count
+    std::vector<Word> total_;          // covers of the stack
+    Matrix<Word> before_;              // level -> these on entering its node
+    std::vector<double> sizes_;        // level -> nodes of its node's subtree, as far as searched
+    std::vector<std::size_t> handed_;  // level -> stacks handed back by then, or `unknown`
 };
 
 }  // namespace batchsolve

@@ -76,12 +76,10 @@ inline Item item_of_all_options(const Problem& problem) {
         for (const Item i : problem.items_of(o)) ++sizes[i];
     }
     Item found = problem.n_items;
-    std::uint32_t least = ~0u;
+    const auto most = [&](Item i) { return problem.bounds_of(i).most; };
     for (Item i = 0; i < problem.n_primary; ++i) {
-        const std::uint32_t most = problem.bounds_of(i).most;
-        if (sizes[i] != problem.n_options() || (found < problem.n_items && most >= least)) continue;
-        found = i;
-        least = most;
+        const bool is_less = found == problem.n_items || most(i) < most(found);
+        if (sizes[i] == problem.n_options() && is_less) found = i;
     }
     return found;
 }

@@ -66,20 +66,20 @@ public:
           number_(std::move(beginning.number)),
           levels_(problem.n_primary + 1) {
         n_cells_ = (residual_.items.size() + width - 1) / width * width;
-        stride_ = n_cells_ + width;
         require(beginning.most_of_an_item < most_options && n_cells_ <= 0xffff,
                 "the cells are too small for the problem");
         lay_out_items();
-        add_rows(16);
+        alive_.clear(16, residual_.words);
+        cells_.clear(16, full_.size());
     }
 
     std::int32_t select(std::span<const Option> stack) {
         row_ = 0;
-        fill_first(alive(0), residual_.options.size());
-        std::ranges::copy(full_, cells(0).begin());
+        fill_first(alive_[0], residual_.options.size());
+        std::ranges::copy(full_, cells_[0].begin());
         for (std::size_t s = n_common_; s < stack.size(); ++s) {
             const std::uint32_t o = stack[s] < number_.size() ? number_[stack[s]] : Beginning::gone;
-            if (o == Beginning::gone || !has_bit(alive(0), o)) return static_cast<std::int32_t>(s);
+            if (o == Beginning::gone || !has_bit(alive_[0], o)) return static_cast<std::int32_t>(s);
             take(o);
         }
         return -1;
@@ -87,7 +87,7 @@ public:
 
     /// The branch item is the first with at most one option, or else of those with the fewest.
     Node choose(std::size_t level) {
-        const auto here = cells(row_).first(n_cells_);
+        const auto here = cells_[row_].first(n_cells_);
         Vector<Cell> fewest = Vector<Cell>{} + covered;
         item_ = n_cells_;
         Cell size = covered;
@@ -117,21 +117,21 @@ public:
         Level& at = levels_[level];
         at.row = row_;
         at.item = item_;
-        at.begin(residual_, alive(row_));
+        at.begin(residual_, alive_[row_]);
     }
 
     bool open_range(const Range& range) {
         const auto place = residual_.find(range);
-        if (!place || cells(0)[place->item] >= covered) return false;
+        if (!place || cells_[0][place->item] >= covered) return false;
         levels_[0].row = 0;
-        levels_[0].begin_range(residual_, alive(0), *place);
+        levels_[0].begin_range(residual_, alive_[0], *place);
         return true;
     }
 
     bool try_next(std::size_t level) {
         Level& at = levels_[level];
         if (at.n_untried == 0) return false;
-        at.take_next(residual_, alive(row_));
+        at.take_next(residual_, alive_[row_]);
         if (at.n_untried > 0) copy_row();
         take(at.option);
         return true;
@@ -143,8 +143,7 @@ public:
     Choice choice(std::size_t level) const { return levels_[level].choice; }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& at = levels_[level];
-        const auto left = std::span(alive_).subspan(at.row * residual_.words, residual_.words);
-        at.for_each_untried(residual_, left, visit);
+        at.for_each_untried(residual_, alive_[at.row], visit);
     }
     std::optional<Item> branch_item(std::size_t level) const {
         return residual_.items[levels_[level].item];
@@ -164,17 +163,10 @@ private:
         return group;
     }
 
-    std::span<Word> alive(std::size_t row) {
-        return std::span(alive_).subspan(row * residual_.words, residual_.words);
-    }
-    std::span<Cell> cells(std::size_t row) {
-        return std::span(cells_).subspan(row * stride_, stride_);
-    }
-
     /// List the primary items of each option, equally many: the cell behind all others fills up.
     void lay_out_items() {
         const std::size_t n = residual_.options.size();
-        full_.assign(stride_, std::numeric_limits<Cell>::max());
+        full_.assign(n_cells_ + width, std::numeric_limits<Cell>::max());
         std::fill_n(full_.begin(), residual_.items.size(), Cell{0});
         for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers[o].size());
         items_.assign(n * per_, static_cast<std::uint16_t>(n_cells_));
@@ -187,25 +179,22 @@ private:
         }
     }
 
-    void add_rows(std::size_t n_rows) {
-        alive_.resize(n_rows * residual_.words);
-        cells_.resize(n_rows * stride_);
-        n_rows_ = n_rows;
-    }
-
     /// Go on in a copy of the current row.
     void copy_row() {
-        if (row_ + 1 == n_rows_) add_rows(2 * n_rows_);
-        std::ranges::copy(alive(row_), alive(row_ + 1).begin());
-        std::ranges::copy(cells(row_), cells(row_ + 1).begin());
+        if (row_ + 1 == cells_.size()) {
+            alive_.resize(2 * cells_.size());
+            cells_.resize(2 * cells_.size());
+        }
+        std::ranges::copy(alive_[row_], alive_[row_ + 1].begin());
+        std::ranges::copy(cells_[row_], cells_[row_ + 1].begin());
         ++row_;
     }
 
     /// Take an option: cover its items, and count down the items of options that go.
     void take(std::size_t o) {
         // a cell may be a char, which may alias anything: what the loop needs stays in registers
-        const auto here = cells(row_);
-        const auto left = alive(row_);
+        const auto here = cells_[row_];
+        const auto left = alive_[row_];
         const auto conflicts = residual_.conflicts[o];
         const auto items_of = [items = std::span(items_), n = per_](std::size_t option) {
             return items.subspan(option * n, n);
@@ -226,11 +215,11 @@ private:
     std::vector<std::uint32_t> number_;  // option -> its number in the residual, or `gone`
     std::vector<std::uint16_t> items_;   // flat (options, per_): cells of the primary items
     std::size_t per_ = 0;
-    std::size_t n_cells_ = 0, stride_ = 0;  // of a row; one more vector takes what fills up
-    std::vector<Cell> full_;                // the cells before anything is taken
-    std::vector<Word> alive_;               // row -> the options left
-    std::vector<Cell> cells_;               // row -> cell -> how many options its item has left
-    std::size_t n_rows_ = 0, row_ = 0;
+    std::size_t n_cells_ = 0;  // of a row; one more vector takes what fills up
+    std::vector<Cell> full_;   // the cells before anything is taken
+    Matrix<Word> alive_;       // row -> the options left
+    Matrix<Cell> cells_;       // row -> cell -> how many options its item has left
+    std::size_t row_ = 0;
     std::size_t item_ = 0;  // the branch item
     std::vector<Level> levels_;
 };

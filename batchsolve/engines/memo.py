@@ -93,9 +93,8 @@ class MemoisedCounting(Engine):
             in_core, entries = _in_core(problem), problem.n_entries / max(1, problem.n_options)
             most_hidden = int(min(UNLIMITED, self.entries / max(1, entries)))
             found, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
-        n = len(task.stacks)
-        numbers = words.astype("<u8", copy=False).reshape(n, words.size // max(1, n))
-        found_counts = [int.from_bytes(each.tobytes(), "little") for each in numbers]
+        words = words.astype("<u8", copy=False)
+        found_counts = [int.from_bytes(each.tobytes(), "little") for each in words]
         kind = np.int64 if max(found_counts, default=0) < 2**63 else object
         counts = np.array(found_counts, kind)
         return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)

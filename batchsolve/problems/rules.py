@@ -491,10 +491,10 @@ def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
         rules.n_cells,
         rules.n_digits,
         *box,
-        np.array(rules.houses, np.uint16).reshape(-1),
+        np.array(rules.houses, np.uint16).reshape(-1, rules.n_digits),
         _distinct(rules),
-        np.array(related, np.uint16).reshape(-1),
-        relations_of(rules.n_digits).reshape(-1),
+        np.array(related, np.uint16).reshape(-1, 3),
+        relations_of(rules.n_digits).astype(np.uint32).reshape(-1, rules.n_digits),
     )
 
 
@@ -503,7 +503,7 @@ def _distinct(rules: Rules) -> Shorts:
     pairs = _pairs_of(rules.groups)
     if pairs:
         pairs = pairs - _pairs_of(rules.houses)
-    return np.array(sorted(pairs), np.uint16).reshape(-1)
+    return np.array(sorted(pairs), np.uint16).reshape(-1, 2)
 
 
 @lru_cache(maxsize=64)
@@ -652,8 +652,7 @@ class RowRules(NamedTuple):
     pairs: Shorts
     cages_of: Ints  # row -> the begin of its cages, and the end of the last
     n_said: Ints  # row -> the number of cages that are said
-    cells_of: Ints  # cage -> its begin in `cage_cells`
-    cage_cells: Shorts
+    cages: tuple[Ints, Shorts]  # joined lists of cells: their begins, and the cells
     sets_of: Ints  # (cages, 2): begin and end in `digit_sets`; without a sum, `NO_SUM`
     digit_sets: Words  # sets of digits, as bits
 
@@ -703,16 +702,15 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         sizes = np.diff(given.cells_of).tolist()
         wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
     ranges, sets = _set_table(n, most_cells, wanted)
-    cages_of, (cells_of, cage_cells), sets_of = native.complete_cages(
+    cages_of, cages, sets_of = native.complete_cages(
         given.regions,
         given.cages_of,
         given.totals,
         (given.cells_of, given.cage_cells),
-        np.array(shared.houses if has_sums else (), np.uint16).reshape(-1),
+        np.array(shared.houses if has_sums else (), np.uint16).reshape(-1, n),
         ranges.reshape(len(ranges), -1),
         most_cells,
         shared.n_cells,
     )
     same = given.regions, given.allowed, given.pairs_of, given.pairs
-    cages = cages_of, np.diff(given.cages_of), cells_of, cage_cells
-    return RowRules(*same, *cages, sets_of, sets)
+    return RowRules(*same, cages_of, np.diff(given.cages_of), cages, sets_of, sets)

@@ -210,7 +210,8 @@ KILLER = """
 
 def cage_of(own, cage):
     """Return the cells of a cage, and its sets of digits."""
-    cells = own.cage_cells[slice(*own.cells_of[cage : cage + 2])]
+    begins, all_cells = own.cages
+    cells = all_cells[slice(*begins[cage : cage + 2])]
     return cells.tolist(), own.digit_sets[slice(*own.sets_of[cage])].tolist()
 
 

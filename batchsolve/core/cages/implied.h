@@ -11,7 +11,7 @@
 #include <tuple>
 #include <utility>
 
-#include "arrays.h"
+#include "bit_sets.h"
 
 namespace batchsolve::cages {
 
@@ -35,7 +35,7 @@ public:
     /// `ranges` has the begin and the end of the sets of digits, by size and sum; `no_sum` if they
     /// are not known. Cages that follow have up to `most_cells`, whose sets are all known: those of
     /// a row do not depend on the sets that other rows need.
-    ImpliedCages(std::size_t n_cells, std::span<const Cell> houses, Rows<const std::int64_t> ranges,
+    ImpliedCages(std::size_t n_cells, Rows<const Cell> houses, Rows<const std::int64_t> ranges,
                  std::int64_t most_cells)
         : n_cells_(n_cells),
           n_(ranges.size() - 1),
@@ -44,11 +44,10 @@ public:
           ranges_(ranges) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
-        require(houses.size() % n_ == 0, "houses have as many cells as there are digits");
-        for (const Cell cell : houses) require(cell < n_cells, "a house has another cell");
-        for (std::size_t x = 0; x < houses.size(); x += n_) {
-            houses_.emplace_back(houses.begin() + static_cast<std::ptrdiff_t>(x),
-                                 houses.begin() + static_cast<std::ptrdiff_t>(x + n_));
+        require(houses.width == n_, "houses have as many cells as there are digits");
+        for (const Cell cell : houses.values) require(cell < n_cells, "a house has another cell");
+        for (std::size_t house = 0; house < houses.size(); ++house) {
+            houses_.emplace_back(houses[house].begin(), houses[house].end());
         }
         n_shared_ = houses_.size();
         find_runs();
@@ -116,12 +115,9 @@ private:
 
     /// Set the houses of each cell, as bits.
     void find_houses_of_cells() {
-        n_words_ = (houses_.size() + 63) / 64;
-        houses_of_.assign(n_cells_ * n_words_, 0);
+        houses_of_.clear(n_cells_, words_for(houses_.size()));
         for (std::size_t house = 0; house < houses_.size(); ++house) {
-            for (const Cell cell : houses_[house]) {
-                houses_of_[cell * n_words_ + house / 64] |= std::uint64_t{1} << house % 64;
-            }
+            for (const Cell cell : houses_[house]) set_bit(houses_of_[cell], house);
         }
     }
 
@@ -140,9 +136,9 @@ private:
     }
 
     bool are_in_one_house(std::span<const Cell> cells) const {
-        for (std::size_t word = 0; word < n_words_; ++word) {
-            auto shared = ~std::uint64_t{0};
-            for (const Cell cell : cells) shared &= houses_of_[cell * n_words_ + word];
+        for (std::size_t word = 0; word < houses_of_.width; ++word) {
+            auto shared = ~Word{0};
+            for (const Cell cell : cells) shared &= houses_of_[cell][word];
             if (shared) return true;
         }
         return false;
@@ -246,8 +242,7 @@ private:
     Rows<const std::int64_t> ranges_;
     std::vector<std::vector<Cell>> houses_;  // those of all rows, then the regions of a row
     std::vector<std::size_t> runs_;
-    std::vector<std::uint64_t> houses_of_;  // cell -> its houses, as bits
-    std::size_t n_words_;                   // of these bits
+    Matrix<Word> houses_of_;  // cell -> its houses, as bits
     Row row_;
     std::size_t first_ = 0;                // cage of the row
     std::vector<std::int64_t> here_;       // cage -> its cells in the houses at hand
@@ -258,7 +253,7 @@ private:
 
 /// Return the cages of all rows, those that follow behind those that are given.
 inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Ints totals,
-                            Lists<Cell> cages, std::span<const Cell> houses,
+                            Lists<Cell> cages, Rows<const Cell> houses,
                             Rows<const std::int64_t> ranges, std::int64_t most_cells,
                             std::size_t n_cells) {
     check_bounds(cages_of, totals.size());

@@ -49,7 +49,7 @@ public:
         }
         if (own.has_regions()) {
             require(rules.n_cells == rules.n_digits * rules.n_digits &&
-                        rules.n_houses() >= 2 * std::size_t(rules.n_digits),
+                        rules.houses.size() >= 2 * std::size_t(rules.n_digits),
                     "grids with regions are squares, with rows and columns");
             regions_.resize(static_cast<std::size_t>(rules.n_cells));
         }
@@ -148,7 +148,7 @@ private:
             if (filled < marks) {
                 cells.at(static_cast<int>(filled), lane) &= static_cast<T>(digits);
             } else if (filled > marks) {
-                for (const auto cell : own_.cells(own_.cages_of[row] + filled - marks - 1)) {
+                for (const auto cell : own_.cages[own_.cages_of[row] + filled - marks - 1]) {
                     cells.at(cell, lane) &= static_cast<T>(digits);
                 }
             }
@@ -217,7 +217,7 @@ private:
     /// Look for naked singles in a cage, for the digits of no set that its cells can still hold,
     /// and for the only cell for a digit that all such sets have.
     Settled review_cage(std::int64_t cage, int lane) {
-        const auto members = own_.cells(cage);
+        const auto members = own_.cages[cage];
         Once<std::uint32_t> places{};
         std::uint32_t naked = 0;
         for (const auto cell : members) {

@@ -37,11 +37,11 @@ public:
         : rules_(rules), cells_(cells), regions_(regions) {}
 
     Found run() {
-        for (std::size_t h = 0; h < rules_.n_houses(); ++h) review_house(rules_.house(h));
+        for (std::size_t h = 0; h < rules_.houses.size(); ++h) review_house(rules_.houses[h]);
         Lanes changed{};
         for (const auto& [one, other] : rules_.distinct) changed |= review_distinct(one, other);
         for (const auto& pair : rules_.related) changed |= review_related(pair);
-        for (std::size_t k = 0; k < rules_.n_meets(); ++k) changed |= review_meet(rules_.meet(k));
+        for (const auto& meet : rules_.meets) changed |= review_meet(meet);
         changed_ |= changed;
         if (!regions_.empty()) {
             review_regions();
@@ -201,7 +201,7 @@ private:
             Once<Lanes> all{};
             for (int r = 0; r < n(); ++r) {
                 Lanes segment{};
-                for (const auto cell : rules_.house(first + line))
+                for (const auto cell : rules_.houses[first + line])
                     segment |= in_region(cell, r, cells_[cell]);
                 segments[line][r] = segment;
                 all.add(segment);
@@ -220,7 +220,7 @@ private:
                 const Lanes locked = segments[line][r] & ~regions[r].twice;
                 out[r] = (here & ~locked) | (needed[r] & ~lone[line][r]);
             }
-            for (const auto cell : rules_.house(first + line)) {
+            for (const auto cell : rules_.houses[first + line]) {
                 changed_ |= leave(cell, cells_[cell] & ~of_region(cell, out));
             }
         }

@@ -1,6 +1,5 @@
 #include "lanes/rules.h"
 
-#include <array>
 #include <bit>
 
 namespace batchsolve::lanes {
@@ -17,22 +16,29 @@ public:
           row_(row),
           stack_(stack),
           end_(static_cast<std::int64_t>(stack.size())),
-          position_(static_cast<std::size_t>(rules.n_cells + 1 + own.n_said[row]), -1),
+          position_(static_cast<std::size_t>(rules.n_cells + 1 + own.n_said[row])),
           digits_(position_.size()) {}
 
     std::int32_t first() {
         place_options();
-        check_marks();
-        for (std::size_t h = 0; h < rules_.n_houses(); ++h) check_group(rules_.house(h));
+        const int marks = rules_.n_cells;
+        for (int cell = 0; digits_[marks] != 0 && cell < marks; ++cell) {
+            check(marks, cell, own_.allowed_in(row_, cell, ~0u));
+        }
+        for (std::size_t h = 0; h < rules_.houses.size(); ++h) check_group(rules_.houses[h]);
         if (own_.has_regions()) check_regions();
-        for (const auto& [one, other] : rules_.distinct) check_group(std::array{one, other});
+        for (const auto& [one, other] : rules_.distinct) check(one, other, ~digits_[one]);
         for (const auto& pair : rules_.related) check_relation(pair);
         for (auto x = own_.pairs_of[row_]; x < own_.pairs_of[row_ + 1]; ++x) {
             check_relation(own_.pair(x));
         }
-        for (std::int64_t k = 0; k < own_.n_said[row_]; ++k) check_cage(k);
-        return end_ < static_cast<std::int64_t>(stack_.size()) ? static_cast<std::int32_t>(end_)
-                                                               : -1;
+        for (std::int64_t k = 0; k < own_.n_said[row_]; ++k) {
+            const auto cells = own_.cages[own_.cages_of[row_] + k];
+            const auto cage = marks + 1 + k;
+            check_group(cells);
+            for (const auto cell : cells) check(cage, cell, digits_[cage]);
+        }
+        return end_ < std::ssize(stack_) ? static_cast<std::int32_t>(end_) : -1;
     }
 
 private:
@@ -40,7 +46,7 @@ private:
     void place_options() {
         for (std::int64_t x = 0; x < end_; ++x) {
             const auto [place, digits] = filled_by(rules_, own_, row_, stack_[x]);
-            if (place < 0 || position_[place] >= 0) {
+            if (place < 0 || digits_[place] != 0) {
                 end_ = x;
                 return;
             }
@@ -49,18 +55,10 @@ private:
         }
     }
 
-    bool is_filled(int cell) const { return position_[cell] >= 0; }
-    int digit(int cell) const { return std::countr_zero(digits_[cell]); }
-    void clash(std::int64_t one, std::int64_t other) {
-        end_ = std::min(end_, std::max(one, other));
-    }
-
-    void check_marks() {
-        const auto marks = position_[rules_.n_cells];
-        if (marks < 0) return;
-        for (int cell = 0; cell < rules_.n_cells; ++cell) {
-            const auto allowed = own_.allowed_in(row_, cell, ~0u);
-            if (is_filled(cell) && !(allowed >> digit(cell) & 1)) clash(position_[cell], marks);
+    /// Note a clash if one place is filled, and another with none of the digits that this leaves.
+    void check(std::int64_t one, std::int64_t other, std::uint64_t left) {
+        if ((digits_[one] != 0) & ((digits_[other] & ~left) != 0)) {
+            end_ = std::min(end_, std::max(position_[one], position_[other]));
         }
     }
 
@@ -72,11 +70,7 @@ private:
         }
         if (repeated == 0) return;  // as in most groups
         for (std::size_t i = 0; i < cells.size(); ++i) {
-            for (std::size_t j = 0; j < i && is_filled(cells[i]); ++j) {
-                if (is_filled(cells[j]) && digit(cells[i]) == digit(cells[j])) {
-                    clash(position_[cells[i]], position_[cells[j]]);
-                }
-            }
+            for (std::size_t j = 0; j < i; ++j) check(cells[i], cells[j], ~digits_[cells[i]]);
         }
     }
 
@@ -89,22 +83,9 @@ private:
 
     void check_relation(const Related& pair) {
         const auto [one, other, relation] = pair;
-        if (!is_filled(one) || !is_filled(other)) return;
-        if (!(rules_.left_to_other(relation)[digit(one)] >> digit(other) & 1)) {
-            clash(position_[one], position_[other]);
-        }
-    }
-
-    void check_cage(std::int64_t k) {
-        const auto cells = own_.cells(own_.cages_of[row_] + k);
-        check_group(cells);
-        const auto chosen = position_[rules_.n_cells + 1 + k];
-        if (chosen < 0) return;
-        for (const auto cell : cells) {
-            if (is_filled(cell) && !(digits_[rules_.n_cells + 1 + k] >> digit(cell) & 1)) {
-                clash(position_[cell], chosen);
-            }
-        }
+        if (digits_[one] == 0) return;
+        const auto digit = static_cast<std::size_t>(std::countr_zero(digits_[one]));
+        check(one, other, rules_.left_to_other(relation)[digit]);
     }
 
     const Rules& rules_;

@@ -17,7 +17,7 @@ struct Related {
 
 /// Two houses that share two cells or more.
 struct Meet {
-    std::span<const std::uint16_t> shared, one, other;  // the cells of both; of one house alone
+    std::vector<std::uint16_t> shared, one, other;  // the cells of both; of one house alone
 };
 
 /// The rows and columns of a box of up to 32 cells; 0 if there is none.
@@ -31,85 +31,73 @@ struct AnyBox {
 class Rules {
 public:
     Rules(int n_cells, int n_digits, int box_rows, int box_columns,
-          std::span<const std::uint16_t> houses, std::span<const std::uint16_t> distinct,
-          std::span<const std::uint16_t> related, std::span<const std::uint64_t> relations)
+          Rows<const std::uint16_t> houses, Rows<const std::uint16_t> distinct,
+          Rows<const std::uint16_t> related, Rows<const std::uint32_t> relations)
         : n_cells(n_cells),
           n_digits(n_digits),
           box{box_rows, box_columns},
-          houses_(houses.begin(), houses.end()),
-          relations_(relations.begin(), relations.end()) {
+          houses(houses),
+          relations_(relations) {
         const auto n = static_cast<std::size_t>(n_digits);
         require(0 < n_digits && n_digits <= 32, "grids have up to 32 digits");
         require(0 < n_cells && n_cells < 0x10000, "grids have up to 65,535 cells");
         require(box.rows == 0 || (box.rows > 0 && box.rows * box.columns == n_digits &&
                                   n_cells == n_digits * n_digits),
                 "a box has a cell for each digit");
-        require(houses.size() % n == 0 && distinct.size() % 2 == 0 && related.size() % 3 == 0,
+        require(houses.width == n && distinct.width == 2 && related.width == 3 &&
+                    relations.width == n && relations.size() % 2 == 0,
                 "houses have as many cells as there are digits, pairs have two");
         const auto check_cells = [&](std::span<const std::uint16_t> cells) {
             for (const auto cell : cells) require(cell < n_cells, "a rule has another cell");
         };
-        check_cells(houses);
-        check_cells(distinct);
-        for (std::size_t x = 0; x < distinct.size(); x += 2) {
-            this->distinct.emplace_back(distinct[x], distinct[x + 1]);
+        check_cells(houses.values);
+        check_cells(distinct.values);
+        for (std::size_t x = 0; x < distinct.size(); ++x) {
+            this->distinct.emplace_back(distinct[x][0], distinct[x][1]);
         }
-        for (std::size_t x = 0; x < related.size(); x += 3) {
-            check_cells(related.subspan(x, 2));
-            require(related[x + 2] < n_relations(), "a rule has another relation");
-            this->related.push_back({related[x], related[x + 1], related[x + 2]});
+        for (std::size_t x = 0; x < related.size(); ++x) {
+            check_cells(related[x].first(2));
+            require(related[x][2] < n_relations(), "a rule has another relation");
+            this->related.push_back({related[x][0], related[x][1], related[x][2]});
         }
         find_meets();
     }
 
-    std::size_t n_houses() const { return houses_.size() / static_cast<std::size_t>(n_digits); }
-    std::span<const std::uint16_t> house(std::size_t h) const {
-        const auto n = static_cast<std::size_t>(n_digits);
-        return std::span(houses_).subspan(h * n, n);
-    }
-
-    std::size_t n_meets() const { return meets_.size() / 3; }
-    Meet meet(std::size_t k) const { return {meets_[3 * k], meets_[3 * k + 1], meets_[3 * k + 2]}; }
-
-    std::size_t n_relations() const { return relations_.size() / (2 * std::size_t(n_digits)); }
+    std::size_t n_relations() const { return relations_.size() / 2; }
 
     /// Return the digits that each digit of one cell leaves to the other one.
-    std::span<const std::uint32_t> left_to_other(int relation, int direction = 0) const {
-        const auto n = static_cast<std::size_t>(n_digits);
-        return std::span(relations_)
-            .subspan(n * static_cast<std::size_t>(2 * relation + direction), n);
+    std::span<const std::uint32_t> left_to_other(std::size_t relation) const {
+        return relations_[2 * relation];
     }
-    std::span<const std::uint32_t> left_to_one(int relation) const {
-        return left_to_other(relation, 1);
+    std::span<const std::uint32_t> left_to_one(std::size_t relation) const {
+        return relations_[2 * relation + 1];
     }
 
     const int n_cells, n_digits;
     const AnyBox box;
+    const Matrix<std::uint16_t> houses;                             // n_digits cells each
     std::vector<std::pair<std::uint16_t, std::uint16_t>> distinct;  // cells that no house has both
     std::vector<Related> related;
+    std::vector<Meet> meets;
 
 private:
     void find_meets() {
-        for (std::size_t h = 0; h < n_houses(); ++h) {
-            for (std::size_t g = h + 1; g < n_houses(); ++g) {
-                std::vector<std::uint16_t> one(house(h).begin(), house(h).end());
-                std::vector<std::uint16_t> other(house(g).begin(), house(g).end());
+        for (std::size_t h = 0; h < houses.size(); ++h) {
+            for (std::size_t g = h + 1; g < houses.size(); ++g) {
+                std::vector<std::uint16_t> one(houses[h].begin(), houses[h].end());
+                std::vector<std::uint16_t> other(houses[g].begin(), houses[g].end());
                 std::ranges::sort(one), std::ranges::sort(other);
-                std::vector<std::uint16_t> shared;
-                std::ranges::set_intersection(one, other, std::back_inserter(shared));
-                if (shared.size() < 2 || shared.size() == one.size()) continue;
-                meets_.append(shared);
-                std::ranges::set_difference(one, other, std::back_inserter(meets_.values));
-                meets_.end_list();
-                std::ranges::set_difference(other, one, std::back_inserter(meets_.values));
-                meets_.end_list();
+                Meet both;
+                std::ranges::set_intersection(one, other, std::back_inserter(both.shared));
+                if (both.shared.size() < 2 || both.shared.size() == one.size()) continue;
+                std::ranges::set_difference(one, other, std::back_inserter(both.one));
+                std::ranges::set_difference(other, one, std::back_inserter(both.other));
+                meets.push_back(std::move(both));
             }
         }
     }
 
-    std::vector<std::uint16_t> houses_;     // n_digits cells each
-    GrowingLists<std::uint16_t> meets_;     // three lists each, see `Meet`
-    std::vector<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
+    Matrix<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
 };
 
 /// The rules of single rows. They are views of arrays that the caller keeps.
@@ -122,9 +110,8 @@ struct RowRules {
     Rows<const std::uint16_t> pairs;    // two cells, and the number of their relation
     Ints cages_of;                      // row -> the begin of its cages, and the last end
     Ints n_said;                        // row -> the number of cages that are said
-    Ints cells_of;                      // cage -> its begin in `cage_cells`, and the last end
-    std::span<const std::uint16_t> cage_cells;
-    Rows<const std::int64_t> sets_of;  // cage -> begin and end in `digit_sets`, or -1
+    Lists<std::uint16_t> cages;         // of cells
+    Rows<const std::int64_t> sets_of;   // cage -> begin and end in `digit_sets`, or -1
     std::span<const std::uint64_t> digit_sets;
 
     /// Check that the arrays fit together, and to the rules that rows share.
@@ -133,17 +120,16 @@ struct RowRules {
         require(n_said.size() + 1 == pairs_of.size() && pairs_of.size() == cages_of.size() &&
                     pairs.width == 3,
                 "each row has pairs and cages");
-        require(cells_of.size() == sets_of.size() + 1 && sets_of.width == 2,
+        require(cages.size() == sets_of.size() && sets_of.width == 2,
                 "each cage has sets of digits");
         check_bounds(pairs_of, pairs.size());
         check_bounds(cages_of, sets_of.size());
-        check_bounds(cells_of, cage_cells.size());
         const auto has_all = [&](const auto& rows) {
             return rows.values.empty() || (rows.size() == n_rows() && rows.width == n_cells);
         };
         require(has_all(regions) && has_all(allowed), "regions and marks of each row");
         for (const auto region : regions.values) require(region < shared.n_digits, "a region more");
-        for (const auto cell : cage_cells) require(cell < n_cells, "a cage has another cell");
+        for (const auto cell : cages.values()) require(cell < n_cells, "a cage has another cell");
         for (std::size_t x = 0; x < pairs.size(); ++x) {
             const auto [one, other, relation] = pair(static_cast<std::int64_t>(x));
             require(one < n_cells && other < n_cells && relation < shared.n_relations(),
@@ -172,11 +158,6 @@ struct RowRules {
     Related pair(std::int64_t x) const {
         const auto parts = pairs[static_cast<std::size_t>(x)];
         return {parts[0], parts[1], parts[2]};
-    }
-
-    std::span<const std::uint16_t> cells(std::int64_t cage) const {
-        const auto begin = static_cast<std::size_t>(cells_of[cage]);
-        return cage_cells.subspan(begin, static_cast<std::size_t>(cells_of[cage + 1]) - begin);
     }
 
     /// The sets of digits that may fill a cage; empty also if it has no sum.

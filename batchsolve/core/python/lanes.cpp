@@ -14,8 +14,8 @@ using Cells = std::span<const std::uint16_t>;
 template <>
 struct type_caster<lanes::RowRules>
     : PartsCaster<lanes::RowRules, Rows<const std::uint8_t>, Rows<const std::uint64_t>, Ints,
-                  Rows<const std::uint16_t>, Ints, Ints, Ints, Cells, Rows<const std::int64_t>,
-                  std::span<const std::uint64_t>> {};
+                  Rows<const std::uint16_t>, Ints, Ints, batchsolve::Lists<std::uint16_t>,
+                  Rows<const std::int64_t>, std::span<const std::uint64_t>> {};
 
 template <>
 struct type_caster<lanes::Wish>
@@ -34,9 +34,10 @@ struct type_caster<lanes::Made>
 namespace batchsolve::python {
 
 void add_lanes(nb::module_& m) {
-    using Cells = std::span<const std::uint16_t>;
+    using CellRows = Rows<const std::uint16_t>;
     nb::class_<lanes::Rules>(m, "GridRules")
-        .def(nb::init<int, int, int, int, Cells, Cells, Cells, std::span<const std::uint64_t>>());
+        .def(nb::init<int, int, int, int, CellRows, CellRows, CellRows,
+                      Rows<const std::uint32_t>>());
     m.def("first_clashes", &lanes::first_clashes, Unlocked());
     m.def("search_grids", &lanes::search_grids, Unlocked());
     m.def("dig_grids", &lanes::dig_grids, Unlocked());

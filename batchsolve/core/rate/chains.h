@@ -126,7 +126,8 @@ private:
             }
         }
         for (unsigned one = 0; one < links_.size(); ++one) {
-            links_.seen_of_digit(one).for_each(links_.size(), [&](unsigned two) {
+            for_each_bit(links_.seen_of_digit(one), [&](std::size_t other) {
+                const auto two = static_cast<unsigned>(other);
                 if (two < one) return;
                 const unsigned nodes = 1 + distances_.between({two, false}, {one, true});
                 if (nodes > most(cycle)) return;
@@ -140,10 +141,10 @@ private:
 
     /// Note the candidates that see both of two of their digit, one of which is on.
     void cross(unsigned one, unsigned two, unsigned level, unsigned nodes) {
-        CandidateSet seen = links_.seen_of_digit(one);
-        seen &= links_.seen_of_digit(two);
         const Found found{level, nodes, number_of({one, true}), number_of({two, false})};
-        seen.for_each(links_.size(), [&](unsigned k) { note(k, found); });
+        for_each_bit(links_.seen_of_digit(one), [&](std::size_t k) {
+            if (has_bit(links_.seen_of_digit(two), k)) note(static_cast<unsigned>(k), found);
+        });
     }
 
     /// Use all least cycles through a weak link: their nodes, in turn on and off.

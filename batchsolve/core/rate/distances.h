@@ -26,22 +26,23 @@ constexpr std::uint8_t far = 255;
 inline void spread(const Links& links, Along along, Node from, unsigned most,
                    const std::array<std::span<std::uint8_t>, 2>& distances) {
     for (const auto& each : distances) std::ranges::fill(each, far);
-    std::array<CandidateSet, 2> reached;
-    CandidateSet last;
-    last.insert(from.k);
+    std::array<CandidateSet, 2> reached{};
+    CandidateSet last{};
+    set_bit(last, from.k);
+    const std::size_t n_words = words_for(links.size());
     bool is_on = from.is_on, goes_on = true;
     for (std::uint8_t n_links = 0; goes_on && n_links < most; ++n_links) {
         const auto& sets = links.from(is_on, along);
-        CandidateSet next;
+        CandidateSet next{};
         goes_on = false;
-        last.for_each(links.size(), [&](unsigned k) {
+        for_each_bit(std::span(last).first(n_words), [&](std::size_t k) {
             distances[is_on][k] = n_links;
-            if (n_links + 1u < most) next |= sets[k];
+            if (n_links + 1u < most) join(next, sets[k]);
             goes_on = true;
         });
-        reached[is_on] |= last;
+        join(reached[is_on], last);
         is_on = !is_on;
-        next -= reached[is_on];
+        take_away(next, reached[is_on]);
         last = next;
     }
 }
@@ -55,7 +56,7 @@ inline std::vector<Node> shortest_chain(const Links& links, Along along, Node fr
     for (unsigned left = distances[to.is_on][to.k]; left-- > 0;) {
         const auto& sets = links.from(!to.is_on, along);
         unsigned before = 0;
-        while (distances[!to.is_on][before] != left || !sets[before].has(to.k)) ++before;
+        while (distances[!to.is_on][before] != left || !has_bit(sets[before], to.k)) ++before;
         to = {before, !to.is_on};
         chain.push_back(to);
     }

@@ -8,37 +8,15 @@
 
 #include <vector>
 
+#include "bit_sets.h"
 #include "rate/board.h"
 
 namespace batchsolve::rate {
 
 constexpr unsigned most_candidates = n_cells * n_digits;
 
-/// A set of candidates.
-class CandidateSet {
-public:
-    void insert(unsigned k) { words_[k / 64] |= std::uint64_t{1} << k % 64; }
-    bool has(unsigned k) const { return words_[k / 64] >> k % 64 & 1; }
-
-    void operator|=(const CandidateSet& other) {
-        for (unsigned w = 0; w < words_.size(); ++w) words_[w] |= other.words_[w];
-    }
-    void operator&=(const CandidateSet& other) {
-        for (unsigned w = 0; w < words_.size(); ++w) words_[w] &= other.words_[w];
-    }
-    void operator-=(const CandidateSet& other) {
-        for (unsigned w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
-    }
-    /// Call `visit` for each number below n, in ascending order.
-    void for_each(unsigned n, auto&& visit) const {
-        for (unsigned w = 0; 64 * w < n; ++w) {
-            for (const unsigned k : elements(words_[w])) visit(64 * w + k);
-        }
-    }
-
-private:
-    std::array<std::uint64_t, (most_candidates + 63) / 64> words_{};
-};
+/// A set of candidates, as bits.
+using CandidateSet = std::array<Word, (most_candidates + 63) / 64>;
 
 /// Which links a chain follows: those of one digit; all weak links, and strong links within cells;
 /// or all.
@@ -63,9 +41,9 @@ public:
         }
         for (unsigned k = 0; k < size(); ++k) {
             link(board, k);
-            weak_[k] |= weak_of_digit_[k];
-            strong_[k] |= strong_of_digit_[k];
-            strong_[k] |= strong_of_cell_[k];
+            join(weak_[k], weak_of_digit_[k]);
+            join(strong_[k], strong_of_digit_[k]);
+            join(strong_[k], strong_of_cell_[k]);
         }
     }
 
@@ -77,7 +55,9 @@ public:
     /// The candidates of a digit are numbered from `begin_of` it to that of the next.
     unsigned begin_of(unsigned digit) const { return begins_[digit]; }
 
-    const CandidateSet& seen_of_digit(unsigned k) const { return weak_of_digit_[k]; }
+    std::span<const Word> seen_of_digit(unsigned k) const {
+        return std::span(weak_of_digit_[k]).first(words_for(size()));
+    }
 
     /// Return the weak links of each candidate, from on to off; or its strong ones, from off to on.
     const Sets& from(bool is_on, Along along) const {
@@ -102,8 +82,8 @@ private:
         const Bits others = board.candidates[item] & ~(Bits{1} << element);
         for (const unsigned other : elements(others)) {
             const unsigned k = number(candidate_of(item, other));
-            weak.insert(k);
-            if (is_single(others)) strong.insert(k);
+            set_bit(weak, k);
+            if (is_single(others)) set_bit(strong, k);
         }
     }
 

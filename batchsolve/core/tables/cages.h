@@ -23,20 +23,12 @@ struct Cages {
 
 using text::Byte;
 
-constexpr std::size_t most_sum_digits = 9;
-
-inline bool separates(Byte c) { return c <= ' ' || c == ',' || c == ';'; }
-
 /// Read ``10`` or ``?``, which is `no_sum`.
 inline std::optional<std::int64_t> total_of(Bytes digits, std::int64_t no_sum) {
     if (digits.size() == 1 && digits[0] == '?') return no_sum;
-    if (digits.size() > most_sum_digits) return {};
-    std::int64_t total = 0;
-    for (const Byte c : digits) {
-        if (c < '0' || c > '9') return {};
-        total = 10 * total + (c - '0');
-    }
-    return total;
+    const int number = text::next_token(digits).number;
+    if (number < 0 || number == text::too_much) return {};
+    return number;
 }
 
 /// The cages of one row.
@@ -52,13 +44,8 @@ public:
         cages_.fill({});
         order_.clear();
         std::size_t n_sums = 0;
-        while (true) {
-            sums = {std::ranges::find_if_not(sums, separates), sums.end()};
-            if (sums.empty()) break;
-            const auto end = std::ranges::find_if(sums, separates);
-            if (!read_word({sums.begin(), end})) return false;
-            sums = {end, sums.end()};
-            ++n_sums;
+        for (Bytes word; !(word = text::next_token(sums).text).empty(); ++n_sums) {
+            if (!read_word(word)) return false;
         }
         for (const Byte label : labels) {
             if (label == '.') continue;
