@@ -91,6 +91,15 @@ def check(row, rules, symmetry="none", minimal=False, clues=None, pattern=None):
         assert len(grids_by_rules(rules, fewer)) > 1
 
 
+def test_a_number_of_clues_is_aimed_at_where_it_is_wished_and_nowhere_else():
+    pattern = "x" * 15 + "."
+    for wish in ({"clues": (6, 16)}, {"clues": (6, 20), "pattern": pattern}):
+        numbers = {row.clues for row in bs.generate(300, seed=1, box=(2, 2), **wish)}
+        assert numbers >= {*range(7, 16 if "pattern" in wish else 17)}
+    for row in bs.generate(50, seed=1, box=(2, 2), pattern=pattern):
+        check(row, rules_of({"box": (2, 2)}), minimal=True)
+
+
 LAYOUT = "AABB AC.B DCCE DDEE"
 LINES = ("thermo", "whisper", "renban", "palindrome", "Thermo+renban+palindrome+whisper")
 MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+greater")

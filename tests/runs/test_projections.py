@@ -55,6 +55,13 @@ def test_known_numbers(name, items, number):
     assert bs.count_projections(name, items).count == number
 
 
+def test_a_stack_may_exclude_an_option_before_it_takes_one_that_bars_it():
+    problem = bs.ExactCover.from_options([["a"], ["a"], ["b"]], bounds={"b": (0, 2)})
+    excluded = problem.n_options
+    assert bs.count_projections(problem, ["b"], [excluded, 1]).count == 2
+    assert bs.count_projections(problem, ["a"], [excluded, 1]).count == 1
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_many_blocks_of_candidates(backend, monkeypatch):
     monkeypatch.setattr(projections, "BLOCK", 7)

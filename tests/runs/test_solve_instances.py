@@ -5,10 +5,10 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import coloured_problems, problems, typed_rows
+from conftest import bounded_problems, coloured_problems, problems, typed_rows
 from hypothesis import given, strategies as st
 from invoking import invoke
-from oracles import covers
+from oracles import bounded_covers, covers
 
 import batchsolve as bs
 from batchsolve.formats.exact_cover_files import write_dlx
@@ -65,7 +65,22 @@ def test_every_engine_and_every_cut_give_the_same_covers(engine, how, tmp_path):
         assert row["cover"] == first_cover(bs.family(row["name"]))
 
 
-written = (problems() | coloured_problems()).filter(lambda p: p.n_primary and p.n_options)
+@pytest.mark.parametrize("how", [{}, {"budget": 1}, {"split_depth": 1}, {"jobs": 2, "budget": 2}])
+def test_the_first_cover_of_items_with_bounds_is_the_same_for_every_cut(how, tmp_path):
+    options, bounds = [["a"], ["a"], ["b"], ["a", "b"], ["b"]], {"a": (1, 3), "b": (0, 2)}
+    drawn = [
+        bs.ExactCover.from_options(options[:n], ["a", "b"], bounds=bounds) for n in range(1, 6)
+    ]
+    pq.write_table(pa.table({"problem": list(map(write_dlx, drawn))}), tmp_path / "in.parquet")
+    for limit in (1, 2, 7):
+        bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", limit=limit, **how)
+        found = [row["cover"] for row in rows_of(tmp_path / "out.parquet")]
+        assert found == list(map(first_cover, drawn))
+
+
+written = (problems() | coloured_problems() | bounded_problems()).filter(
+    lambda p: p.n_primary and p.n_options
+)
 
 
 @given(
@@ -83,7 +98,7 @@ def test_covers_are_those_of_the_oracle(tmp_path_factory, drawn, limit, budget, 
         how = {"limit": limit, "budget": budget, "jobs": 1}
         bs.solve_file(folder / "in.parquet", folder / "out.parquet", **how)
     for problem, row in zip(drawn, rows_of(folder / "out.parquet")[1:], strict=True):
-        known = covers(problem)
+        known = covers(problem) if problem.bounds is None else bounded_covers(problem)
         assert row["n_solutions"] == min(limit, len(known))
         assert row["cover"] == first_cover(problem)
         names = [list(map(problem.option_name, sorted(cover))) for cover in known]
