@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Unpack
@@ -19,6 +21,7 @@ import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, disk_errors, quoted
+from batchsolve.formats.whole_files import only_writer, whole_target_of
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
 from batchsolve.runs.repeats import (
@@ -40,7 +43,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
-from batchsolve.tables.places import split_suffixes
+from batchsolve.tables.places import facts_of, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
@@ -182,6 +185,7 @@ def partition(
     for target in targets.values():
         refuse_own_output(inputs, sources, target)
     note_columns(totals, corpus)
+    facts = {path: facts_of(path) for path in sources if isinstance(path, str)}
     for name in wanted.by:
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
@@ -193,16 +197,19 @@ def partition(
         counts = np.bincount(part_of[strata == s], minlength=len(shares))
         totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
     made = {}
-    for k, name in enumerate(shares):
-        is_in = part_of == k
-        totals.parts[name] = int(np.count_nonzero(is_in))
-        if folder is not None:
-            with disk_errors(folder):
-                os.makedirs(folder, exist_ok=True)
-        how = targets.get(name), files, Pool(**workers), silent
-        rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
-        if rows is not None:
-            made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
+    with _beside(folder) as beside:
+        places = {os.path.basename(name): whole_target_of(name) for name in targets.values()}
+        for k, name in enumerate(shares):
+            is_in = part_of == k
+            totals.parts[name] = int(np.count_nonzero(is_in))
+            target = os.path.join(beside, os.path.basename(targets[name])) if targets else None
+            how = target, files, Pool(**workers), silent
+            rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
+            if rows is not None:
+                made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
+        if now := [path for path in facts if facts_of(path) != facts[path]]:
+            raise InputError(f"{now[0]}: was changed while it was read")
+        _put_in_place(beside, places)
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
@@ -267,6 +274,31 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
     return targets
 
 
+@contextmanager
+def _beside(folder: str | None) -> Iterator[str]:
+    """Be the only partition into a folder; lend another one for parts that are not all written."""
+    if folder is None:
+        yield ""
+        return
+    with disk_errors(folder):
+        os.makedirs(folder, exist_ok=True)
+    with only_writer(os.path.join(folder, "parts")) as beside:
+        yield beside
+
+
+def _put_in_place(beside: str, places: dict[str, str]) -> None:
+    """Replace the parts of an earlier run, whose rows could be those of the new parts.
+
+    All of them are removed first, so that parts of both are never there.
+    """
+    for place in places.values():
+        with disk_errors(place), suppress(FileNotFoundError):
+            os.remove(place)
+    for name, place in places.items():
+        with disk_errors(place):
+            shutil.move(os.path.join(beside, name), place)
+
+
 def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     """Return the specification of the rows of one part."""
 
@@ -311,9 +343,14 @@ def _groups_of(
     check_ranges(by, bins, known)
     names = in_order(known, [ranges(bins) if bins else ()] * len(by))
     number_of = {name: k for k, name in enumerate(names)}  # whatever the blocks are
-    strata = [np.array([number_of[label] for label in labels])[each] for each, labels in blocks]
-    joined = np.concatenate([np.zeros(0, np.int64), *strata])
-    return _labels(seen.n_rows, np.concatenate(edges)), joined, [*map(shown_key, names)]
+    strata = [np.zeros(0, np.int64)]
+    for each, labels in blocks:  # one of blank lines has none
+        strata.append(np.array([number_of[label] for label in labels], np.int64)[each])
+    return (
+        _labels(seen.n_rows, np.concatenate(edges)),
+        np.concatenate(strata),
+        [*map(shown_key, names)],
+    )
 
 
 def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> Ints:

@@ -1,7 +1,7 @@
 """Parts of a table: no leak of either kind, the shares, and the same parts with any workers."""
 
 import json
-from itertools import chain
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ from invoking import invoke
 from oracles import canonical_form
 
 import batchsolve as bs
+from batchsolve.runs import partition
 
 NINES = dataset("sudoku9.csv", "puzzle", "solution").slice(0, 100)
 SIXES = bs.generate_table(48, box=(2, 3), seed=1, clues=(9, 14))
@@ -179,6 +180,36 @@ def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     with pytest.raises(bs.OutputError, match=r"README.md: cannot be written: File exists"):
         bs.partition(tmp_path / "in.csv", tmp_path / "pp" / "README.md")
     bs.partition(tmp_path / "in.csv", tmp_path)  # the input may lie there
+
+
+@pytest.mark.parametrize("function", ["table_or_file", "_drawn"])
+def test_parts_of_two_runs_are_never_together(function, tmp_path, monkeypatch):
+    """A run ends before its last part is written, or its input is replaced between its passes."""
+    given, out = tmp_path / "in.csv", tmp_path / "pp"
+    pacsv.write_csv(with_relatives(9), given)
+    bs.partition(given, out, seed=1)
+    before, n_calls, usual = contents(out), count(1), getattr(partition, function)
+
+    def disturbed(*how):
+        if function == "_drawn":
+            given.write_text(given.read_text() + "\n")
+        elif next(n_calls) == 2:
+            raise OSError(28, "No space left on device")
+        return usual(*how)
+
+    monkeypatch.setattr(partition, function, disturbed)
+    with pytest.raises((OSError, bs.InputError), match=r"No space|in\.csv: was changed while"):
+        bs.partition(given, out, seed=2)
+    assert contents(out) == before
+    monkeypatch.undo()
+    bs.partition(given, out, seed=2)
+    assert contents(out) != before
+
+
+def test_blocks_of_blank_lines_are_in_no_stratum(tmp_path):
+    (tmp_path / "in.csv").write_text("puzzle,level\n1.....2..3.....4,a\n\n12....2..3.....4,b\n")
+    summary = bs.partition(tmp_path / "in.csv", tmp_path / "pp", by="level", seed=1, chunk=1)
+    assert summary.rows == 2
 
 
 def test_malformed_rows_with_a_solution_are_in_no_group():
