@@ -132,7 +132,6 @@ class Evaluation(InWords):
     examples: list[Example]
     seconds: float
     rows: Any = None
-    _ranks: Sequence[Sequence[str]] = ()
 
     @property
     def complete(self) -> bool:
@@ -255,8 +254,6 @@ class Evaluation(InWords):
     def plot(self, path: str | os.PathLike[str]) -> None:
         """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
 
-        The strata of two columns are the cells of a table.
-
         Parameters
         ----------
         path : str or path
@@ -267,19 +264,11 @@ class Evaluation(InWords):
         InputError
             If matplotlib is not installed, or the strata are too many.
         """
-        from batchsolve.formats.pictures.charts import content, strata_figure, strata_table
+        from batchsolve.formats.pictures.charts import content, strata_figure
 
-        form, by = plot_format_of(path), columns_of(self.by)
-        if len(by) == 2:
-            values = [
-                [name for (name,) in in_order({(key[k],) for key in self.strata}, [ranks])]
-                for k, ranks in enumerate(self._ranks)
-            ]
-            figure = strata_table(self.strata, values, by)
-        else:
-            strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
-            figure = strata_figure(strata, self.all, ", ".join(by))
-        write_whole(path, content(figure, form))
+        form, by = plot_format_of(path), ", ".join(columns_of(self.by))
+        strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
+        write_whole(path, content(strata_figure(strata, self.all, by), form))
 
 
 def plot_format_of(path: str | os.PathLike[str]) -> str:
@@ -434,7 +423,6 @@ def evaluate(
         examples=counts.examples,
         seconds=time.perf_counter() - begin,
         rows=with_columns_of(kept, predictions) if rows is True else None,
-        _ranks=ranks,
     )
 
 

@@ -733,14 +733,10 @@ def test_a_text_of_a_wrong_grid_is_an_invalid_row_and_another_name_no_file(tmp_p
             bs.solve_file(name, tmp_path / "out.csv")
 
 
-@pytest.mark.parametrize(
-    "name", ["regions.txt", "AABBAABBCCDDCCD", "puzzle 1.....2..3.....4 1....."]
-)
+@pytest.mark.parametrize("name", ["regions.txt", "AABBAABBCCDDCCD", "puzzle 1.....2..3....."])
 def test_regions_are_the_text_of_a_file_and_not_its_name(name):
     for solve in (bs.solve, lambda text, **how: bs.solve_batch([text], **how)):
-        with pytest.raises(
-            bs.InputError, match=f"the regions '{name}' are not the text of a letter"
-        ):
+        with pytest.raises(bs.InputError, match=f"the regions '{name}' are not the text"):
             solve("1.....2..3.....4", regions=name)
 
 

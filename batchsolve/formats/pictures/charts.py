@@ -1,12 +1,11 @@
-"""Common parts of pictures: size, colours, legends, files; and the plots of an evaluation.
+"""Common parts of pictures: size, colours, legends, files; and the plot of an evaluation.
 
 They are drawn with matplotlib (the extra ``plot``). A picture is as wide as a phone's screen. The
 report of scaling sets two side by side where there is room, so text has the same size on every
 screen.
 
-The plots of an evaluation show right rows by stratum. The strata of one column are points with
-their intervals, one below the other; those of two columns are the cells of a table, the darker the
-more rows are right.
+The plot of an evaluation shows the shares of right rows: strata are points with their intervals,
+one below the other.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from batchsolve.errors import InputError, counted
 
@@ -36,12 +33,10 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 MARKERS = "os^DvPX"
 GREY, DARK_GREY = "0.6", "0.35"
 
-MOST_DRAWN = 100  # strata below each other, or side by side
-ROW, COLUMN = 0.24, 0.75  # inches
+MOST_DRAWN = 100  # strata below each other
+ROW = 0.24  # inches
 MOST_LETTERS = 30  # of the name of a stratum
-DARK = 0.55  # shares above which numbers are white
 BARS = "bars: 95 % intervals (Wilson)"
-BRACKETS = "brackets: 95 % intervals (Wilson)"
 
 
 def look_of(k: int, *, pale: bool = False) -> dict[str, Any]:
@@ -188,8 +183,13 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     from matplotlib.ticker import PercentFormatter
 
     each = dict(strata) or {"all rows": total}
-    _check_fits(len(each))
-    title = f"{_percent(total)} of {counted(total.judged, 'row')} right"
+    if len(each) > MOST_DRAWN:
+        raise InputError(
+            f"{len(each):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give the "
+            f"bounds of ranges with `bins`"
+        )
+    share = f"{100 * total.right / total.judged:.1f} %" if total.judged else "–"
+    title = f"{share} of {counted(total.judged, 'row')} right"
     figure, (axes,) = new_figure(title, "", height=AROUND + ROW * len(each))
     if strata and total.judged:
         axes.axvline(total.right / total.judged, color=GREY, linestyle="--", zorder=0)
@@ -204,55 +204,6 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     name_axes(axes, "rows right", f"{by} (rows)" if by else "", BARS)
     return figure
-
-
-def strata_table(
-    strata: Mapping[tuple[str, str], Stratum], values: Sequence[Sequence[str]], by: Sequence[str]
-) -> Figure:
-    """Draw the strata of two columns as a table, with the share of right rows and its interval.
-
-    Parameters
-    ----------
-    strata : mapping of (str, str) to Stratum
-        Combinations without rows may be missing.
-    values : sequence of sequence of str, length 2
-        The values of the first column, from the top, and of the second, from the left.
-    by : sequence of str, length 2
-        The columns.
-    """
-    rows, columns = values
-    _check_fits(max(len(rows), len(columns)))
-    figure, (axes,) = new_figure("Rows right", "", height=AROUND + 1.7 * ROW * len(rows))
-    figure.set_figwidth(max(WIDTH, 1.5 + COLUMN * len(columns)))
-    shares = np.full((len(rows), len(columns)), np.nan)
-    for (row, column), stratum in strata.items():
-        if stratum.judged:
-            y, x = rows.index(row), columns.index(column)
-            shares[y, x] = stratum.right / stratum.judged
-            low, high = (100 * bound for bound in stratum.interval("right"))
-            text = f"{_percent(stratum)}\n({low:.0f}–{high:.0f})"
-            color = "white" if shares[y, x] > DARK else "black"
-            style: Any = {"ha": "center", "va": "center", "fontsize": SMALL - 1}
-            axes.text(x, y, text, color=color, **style)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
-    axes.grid(False)
-    axes.set_yticks(range(len(rows)), [_short(name) for name in rows])
-    names = [_short(name) for name in columns]
-    axes.set_xticks(range(len(columns)), names, rotation=30, ha="right")
-    name_axes(axes, by[1], by[0], BRACKETS)
-    return figure
-
-
-def _check_fits(n: int) -> None:
-    if n > MOST_DRAWN:
-        raise InputError(
-            f"{n:,} strata do not fit into a plot, which holds {MOST_DRAWN}; give the bounds of "
-            f"ranges with `bins`"
-        )
-
-
-def _percent(stratum: Stratum) -> str:
-    return f"{100 * stratum.right / stratum.judged:.1f} %" if stratum.judged else "–"
 
 
 def _short(name: str) -> str:
