@@ -283,7 +283,10 @@ def _beside(folder: str | None) -> Iterator[str]:
     with disk_errors(folder):
         os.makedirs(folder, exist_ok=True)
     with only_writer(os.path.join(folder, "parts")) as beside:
-        yield beside
+        try:
+            yield beside
+        except OutputError as error:
+            raise OutputError(str(error).replace(beside, folder)) from error
 
 
 def _put_in_place(beside: str, places: dict[str, str]) -> None:
