@@ -57,7 +57,8 @@ private:
 
     /// Note a clash if one place is filled, and another with none of the digits that this leaves.
     void check(std::int64_t one, std::int64_t other, std::uint64_t left) {
-        if ((digits_[one] != 0) & ((digits_[other] & ~left) != 0)) {
+        const bool is_filled = digits_[one] != 0, is_wrong = (digits_[other] & ~left) != 0;
+        if (is_filled & is_wrong) {
             end_ = std::min(end_, std::max(position_[one], position_[other]));
         }
     }
