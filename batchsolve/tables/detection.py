@@ -518,7 +518,7 @@ def open_source(path: str) -> Source:
         return TextSource(path, layout, length, first + header, stream if path == "-" else None)
 
 
-def source_of(path: str, data: bytes) -> TableSource:
+def source_of(path: str, data: bytes) -> TableSource | TextSource:
     """Return the source of the content of a file, as `open_source` that of the file.
 
     Lines may end in a carriage return alone.
@@ -531,9 +531,7 @@ def source_of(path: str, data: bytes) -> TableSource:
     table = read_document(suffix_of(path), text, lambda: text)
     if table is None:
         layout, header = text_layout_of(path, text)
-        table, faults = layout.rows(text[header:])
-        if faults:
-            raise InputError(next(iter(faults.values())))
+        return TextSource(path, layout, None, header, content=text)
     return TableSource(table, path)
 
 

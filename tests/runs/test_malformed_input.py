@@ -172,9 +172,10 @@ BROKEN_ROWS = [
 ]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r"])
 @pytest.mark.parametrize(("row", "words"), BROKEN_ROWS, ids=range(len(BROKEN_ROWS)))
-def test_a_broken_row_is_reported_in_its_place(solve, row, words):
-    done = solve(f"puzzle,id\n{P},1\n{row}\n{P2},3\n")
+def test_a_broken_row_is_reported_in_its_place(solve, row, words, end):
+    done = solve(f"puzzle,id\n{P},1\n{row}\n{P2},3\n".replace("\n", end))
     assert (done.code, done.column("solution")) == (1, [S, "", S2])
     assert done.column("status") == ["unique", "invalid", "unique"]
     message = done.rows[1]["message"]
