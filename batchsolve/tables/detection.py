@@ -18,7 +18,7 @@ import threading
 import time
 import zipfile
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -618,6 +618,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     """
     if not inputs:
         raise InputError("no input; name a file, or - for standard input")
+    check_read_once(inputs)
     if len(inputs) == 1:
         return [_source(inputs[0])]
     waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
@@ -642,6 +643,12 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     finally:
         deque(waiting, maxlen=0)  # after an error, no other table is opened
     return sources
+
+
+def check_read_once(inputs: Iterable[str | Source]) -> None:
+    """Raise `InputError` if several inputs are standard input."""
+    if list(inputs).count("-") > 1:
+        raise InputError("standard input can be read once; name a file")
 
 
 def _source(one: str | Source) -> Source:

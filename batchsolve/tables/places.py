@@ -311,7 +311,7 @@ def files_of(inputs: Iterable[str]) -> list[str]:
     A text of a grid stays one, if no file has this name.
 
     Files of a folder (and of all folders below it) and of a pattern are sorted by name. As in Spark
-    and pyarrow, names that begin with a dot or an underscore are hidden, unless the pattern has one.
+    and pyarrow, names that begin with a dot or an underscore are hidden, unless a pattern has one.
 
     Parameters
     ----------
