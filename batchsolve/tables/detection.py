@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 import zipfile
+from codecs import utf_8_decode
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -273,7 +274,8 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
 
 def _first_lines(head: bytes) -> tuple[str, str]:
     """Return the first two lines that are neither empty nor a comment; empty ones if they lack."""
-    each = (line.decode(errors="replace").strip(" \r\n") for line in io.BytesIO(head))
+    # the end of the last line may be that of the head, and cut a character
+    each = (utf_8_decode(line)[0].strip(" \r\n") for line in io.BytesIO(head))
     told = (line for line in each if line.strip() and not line.startswith("#"))
     return next(told, ""), next(told, "")
 

@@ -660,7 +660,9 @@ def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
 
 
 def test_a_compressed_file_may_have_any_name(tmp_path):
-    for data in (gzip.compress(PUZZLE.encode()), bz2.compress(PUZZLE.encode())):
+    frame = pa.compress(PUZZLE.encode(), "zstd", asbytes=True)
+    of_pzstd = b"\x50\x2a\x4d\x18\4\0\0\0" + len(frame).to_bytes(4, "little") + frame
+    for data in (gzip.compress(PUZZLE.encode()), bz2.compress(PUZZLE.encode()), of_pzstd):
         (tmp_path / "a.txt").write_bytes(data)
         assert bs.count(tmp_path / "a.txt").count == 1
         assert answers(tmp_path / "a.txt") == [True]
