@@ -501,7 +501,8 @@ def open_source(path: str) -> Source:
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         name = file.name if isinstance(file, zipfile.ZipExtFile) else path
-        if head.startswith(b"PAR1") and path != "-" and not isinstance(file, zipfile.ZipExtFile):
+        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
+        if head.startswith(b"PAR1") and path != "-" and not is_packed:
             return ParquetSource.of(path)
         if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
             return replace(source_of(name, head + file.read()), path=path)
@@ -510,7 +511,6 @@ def open_source(path: str) -> Source:
             return TableSource(table, path)
         if kind_of(head) and not _is_text(head):
             raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
-        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
         length = None if path == "-" or is_packed else facts_of(path).size
         if length is not None:
             check_announced(path, length)

@@ -671,6 +671,12 @@ def test_a_compressed_file_may_have_any_name(tmp_path):
     assert answers(tmp_path / "plain.txt.gz") == [True]
 
 
+def test_a_table_in_parquet_may_be_compressed_as_a_whole(tmp_path):
+    pq.write_table(pa.table({"puzzle": [PUZZLE] * 3}), parquet := io.BytesIO())
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(parquet.getvalue()))
+    assert statuses(tmp_path / "a.parquet.gz") == ["unique"] * 3
+
+
 def test_blocks_of_a_table_in_a_zip_archive_do_not_change_the_output(tmp_path):
     path = packed(tmp_path / "a.zip", a="puzzle,n\n" + f"{PUZZLE},1\n" * 300)
     assert len(set(outputs(path, (1, 7, 300)))) == 1
