@@ -191,7 +191,8 @@ def _of_text(column: str, text: str | None) -> Reading:
     with named_errors(column):
         text = (text or "").strip()
         if not text:
-            raise InputError(f"is empty; expected {_EXPECTED}")
+            why = "a table with this column has all its problems in it, and none in fields of JSON"
+            raise InputError(f"is empty; expected {_EXPECTED}; {why}")
         if "\n" in text:
             problem = read_dlx(text)
         elif text.partition(":")[0] in FAMILIES:
