@@ -143,6 +143,8 @@ def named_errors(name: str) -> Iterator[None]:
             ) from error
         if isinstance(error, OSError):
             why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            if "zlib inflate" in why:  # gzip itself leaves out zero bytes behind the data
+                why += "; the file is damaged, or has more bytes than gzip data: zcat FILE | gzip"
             kind = ServerError if "AWS Error" in why else InputError
             raise kind(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error

@@ -25,7 +25,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
 from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, Unpack, overload
 
@@ -443,7 +442,7 @@ def dedupe(
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    check_read_once(chain(sources, *known))
+    check_read_once(sources, *known)
     target = None if output is None else path_of("the output", output)
     if target is not None:
         if isinstance(output_at(target), Parts):
@@ -740,10 +739,9 @@ def audit(
     """
     begin = time.perf_counter()
     workers, files = settings_of(audit, settings, FileSettings)
-    inputs = [
-        files_and_tables(f"the {n} table", t, n) for n, t in (("train", train), ("test", test))
-    ]
-    check_read_once(chain(*inputs))
+    named = (("train", train), ("test", test))
+    inputs = [files_and_tables(f"the {name} table", table, name) for name, table in named]
+    check_read_once(*inputs)
     corpora = [Corpus(each, files) for each in inputs]
     check_same_rules(*corpora)
     sums, seen = [AuditedTable(), AuditedTable()], Seen()

@@ -19,8 +19,8 @@ import time
 import zipfile
 from codecs import utf_8_decode
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import isqrt
@@ -262,8 +262,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     if is_table or has_name or has_words or _has_grid(first):
         before = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[before:]
-        line = io.BytesIO(head.lstrip(b"\r\n")).readline()
-        names = line.removesuffix(b"\n").decode(errors="replace")
+        names = io.BytesIO(head.lstrip(b"\r\n")).readline().decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         if len(columns) == 1 and not (is_table or has_words):  # a title of lines
@@ -274,7 +273,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
 
 def _first_lines(head: bytes) -> tuple[str, str]:
     """Return the first two lines that are neither empty nor a comment; empty ones if they lack."""
-    # the end of the last line may be that of the head, and cut a character
+    # which are decoded up to the last character, because the end of the head may cut it
     each = (utf_8_decode(line)[0].strip(" \r\n") for line in io.BytesIO(head))
     told = (line for line in each if line.strip() and not line.startswith("#"))
     return next(told, ""), next(told, "")
@@ -512,8 +511,7 @@ def open_source(path: str) -> Source:
         if kind_of(head) and not _is_text(head):
             raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
         length = None if path == "-" or is_packed else facts_of(path).size
-        if length is not None:
-            check_announced(path, length)
+        check_announced(path, length or 0)
         head = _with_first_line(head, stream)
         first = len(head) - len(head.removeprefix(BOM))
         layout, header = text_layout_of(name, head[first:])
@@ -589,10 +587,9 @@ def _with_first_line(head: bytes, stream: Stream) -> bytes:
 
 def _is_text(head: bytes) -> bool:
     """Return True if the first bytes of a file are UTF-8 text without zero bytes."""
-    try:
-        return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
-    except UnicodeDecodeError as error:
-        return error.start >= _FIRST_BYTES - 3  # a character is cut
+    with suppress(UnicodeDecodeError):
+        return b"\0" not in head and bool(utf_8_decode(head[:_FIRST_BYTES]))
+    return False
 
 
 def open_all(inputs: Sequence[str | Source]) -> list[Source]:
@@ -620,7 +617,6 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     """
     if not inputs:
         raise InputError("no input; name a file, or - for standard input")
-    check_read_once(inputs)
     if len(inputs) == 1:
         return [_source(inputs[0])]
     waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
@@ -645,12 +641,6 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     finally:
         deque(waiting, maxlen=0)  # after an error, no other table is opened
     return sources
-
-
-def check_read_once(inputs: Iterable[str | Source]) -> None:
-    """Raise `InputError` if several inputs are standard input."""
-    if list(inputs).count("-") > 1:
-        raise InputError("standard input can be read once; name a file")
 
 
 def _source(one: str | Source) -> Source:
@@ -681,4 +671,11 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
         else:
             which = name if one is inputs else f"{name}[{k}]"
             found.append(TableSource(without_views(arrow_table(one)), which))
+    check_read_once(found)
     return found
+
+
+def check_read_once(*inputs: Sequence[str | TableSource]) -> None:
+    """Raise `InputError` if several inputs are standard input."""
+    if sum(some.count("-") for some in inputs) > 1:
+        raise InputError("standard input can be read once; name a file")

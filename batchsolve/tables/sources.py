@@ -478,8 +478,7 @@ class TextSource:
                 source.fills_blocks = not size.may_vary
                 source.take(0, begin)
             else:
-                data = self.content
-                file = open_file(self.path) if data is None else io.BytesIO(data)
+                file = open_file(self.path) if self.content is None else io.BytesIO(self.content)
                 source = self._from(opened.enter_context(file), begin)
             yield from cut(source, begin, self.layout.delimiter, size)
 

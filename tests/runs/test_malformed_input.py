@@ -74,6 +74,7 @@ USELESS = [
     ("in.csv", f"puzzle,note\n{P},caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
     ("in.txt", f"{P}\n# caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
     ("in.csv", bytes(range(11, 256)), ["not UTF-8", "0x80"]),
+    ("in.csv.gz", gzip.compress(b"puzzle\n") + bytes(512), ["has more bytes than gzip data: zcat"]),
     ("in.csv.gz", truncated(f"puzzle\n{P}\n"), ["in.csv.gz", "runcated"]),
     ("in.parquet", b"PAR1 and nothing more", ["in.parquet", "arquet"]),
     ("in.jsonl", b"[1]\n[2]\n", ["JSON object"]),

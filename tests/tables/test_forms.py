@@ -675,6 +675,8 @@ def test_a_table_in_parquet_may_be_compressed_as_a_whole(tmp_path):
     pq.write_table(pa.table({"puzzle": [PUZZLE] * 3}), parquet := io.BytesIO())
     (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(parquet.getvalue()))
     assert statuses(tmp_path / "a.parquet.gz") == ["unique"] * 3
+    bs.partition(tmp_path / "a.parquet.gz", tmp_path / "parts", parts={"all": 1})
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["all.parquet"]
 
 
 def test_blocks_of_a_table_in_a_zip_archive_do_not_change_the_output(tmp_path):
