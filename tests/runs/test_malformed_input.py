@@ -73,7 +73,7 @@ USELESS = [
     ("in.csv", ",".join(map(str, range(1000))) + "\n", ["no column is known", "'11', …"]),
     ("in.csv", f"puzzle,note\n{P},caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
     ("in.txt", f"{P}\n# caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
-    ("in.csv", bytes(range(11, 256)), ["not UTF-8", "0x80"]),
+    ("in.csv", bytes(range(250, 0, -1)), ["not UTF-8", "0xfa"]),
     ("in.csv.gz", gzip.compress(b"puzzle\n") + bytes(512), ["has more bytes than gzip data: zcat"]),
     ("in.csv.gz", truncated(f"puzzle\n{P}\n"), ["in.csv.gz", "runcated"]),
     ("in.parquet", b"PAR1 and nothing more", ["in.parquet", "arquet"]),
