@@ -143,6 +143,8 @@ def named_errors(name: str) -> Iterator[None]:
             ) from error
         if isinstance(error, OSError):
             why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            if "zlib inflate" in why:  # gzip itself leaves out zero bytes behind the data
+                why += "; the file is damaged, or has more bytes than gzip data: zcat FILE | gzip"
             kind = ServerError if "AWS Error" in why else InputError
             raise kind(f"{name}: {why}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
@@ -221,6 +223,7 @@ _KINDS: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     b"SQLite format 3": ("an SQLite database", "export a table as CSV"),
     b"\xd0\xcf\x11\xe0": ("a spreadsheet of old Excel", "export it as CSV"),
     b"\xfd7zXZ": ("compressed by xz", "unpack it, or use gzip, bzip2 or zstd"),
+    (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd"): ("compressed, perhaps twice", "unpack it"),
     b"7z\xbc\xaf": ("a 7z archive", "unpack it"),
     b"Rar!": ("a rar archive", "unpack it"),
     (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"): (

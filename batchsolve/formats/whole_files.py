@@ -37,6 +37,8 @@ JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 ZIP = b"PK\x03\x04"  # begins an archive
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+# pzstd begins with a frame to skip
+_COMPRESSIONS |= {bytes([kind, 0x2A, 0x4D, 0x18]): "zstd" for kind in range(0x50, 0x60)}
 _AT_ONCE = 1 << 20
 _OF_RUNS = (".partial", ".partial.journal")  # ends of the names of the files of unfinished runs
 

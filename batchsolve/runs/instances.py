@@ -191,14 +191,12 @@ def _of_text(column: str, text: str | None) -> Reading:
     with named_errors(column):
         text = (text or "").strip()
         if not text:
-            raise InputError(f"is empty; expected {_EXPECTED}")
+            raise InputError(f"is empty, and fields beside it are not read; expected {_EXPECTED}")
         if "\n" in text:
-            problem = read_dlx(text)
-        elif text.partition(":")[0] in FAMILIES:
-            problem = family(text)
-        else:
-            raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
-    return reading_of(problem)
+            return reading_of(read_dlx(text))
+        if text.partition(":")[0] in FAMILIES:
+            return reading_of(family(text))
+        raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"

@@ -257,10 +257,10 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
         If it holds other tables, such as a part of an earlier run, whose rows could be those of
         the new parts.
     """
-    suffix, compression = ".parquet", ""
+    suffix, packed = ".parquet", ""
     if isinstance(sources[0], str):
-        suffix, compression = split_suffixes(sources[0])
-    ending = suffix + compression if suffix in SUFFIXES else ".csv"
+        suffix, packed = split_suffixes(sources[0])
+    ending = suffix + (packed if suffix != ".parquet" else "") if suffix in SUFFIXES else ".csv"
     targets = {name: os.path.join(folder, name + ending) for name in shares}
     ours = {*targets.values(), *(one for one in sources if isinstance(one, str))}
     expected = set(map(os.path.realpath, ours))

@@ -149,8 +149,8 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     Raises
     ------
     ProblemError
-        If no puzzle is a 9×9 grid of rows, columns and boxes. Where sizes differ, those of other
-        grids have no ratings.
+        If no puzzle is a 9×9 grid of rows, columns and boxes; of 10,000 rows or more, if none can
+        be. Where sizes differ, those of other grids have no ratings.
 
     Notes
     -----
@@ -218,16 +218,16 @@ def rate_file(
 def _rating(
     wanted: RateSettings, files: FileSettings, inputs: list[Any], output: Output = IN_MEMORY
 ) -> Spec:
-    """Return the specification of *rate*."""
+    """Return the specification of *rate*; raises `ProblemError` if no row can be rated."""
     corpus = Corpus(inputs, files, size=output.block_size.divided_by(SHARE))
+    if not _may_be_rated(corpus):
+        raise ProblemError(NOT_RATED)
     table, same = partial(_rated_table, wanted), asdict(wanted)
     return Spec("rate", corpus, corpus.reader, table, RateSummary(), same).searched()
 
 
 def _rated_table(wanted: RateSettings, reader: Reader) -> RowTable:
-    """Return the output table of ratings; raises `ProblemError` if no row is a plain 9×9 grid."""
-    if not _may_be_rated(reader):
-        raise ProblemError(NOT_RATED)
+    """Return the output table of ratings."""
     kinds = {"technique": pa.string(), "rating": pa.float64(), "backtracks": pa.int64()}
     kinds |= {"backdoor": pa.int64()} if wanted.backdoor else {}
     kinds |= {"steps": pa.string()} if wanted.steps else {}
@@ -270,10 +270,12 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     return batch.table, values.sums._replace(techniques=techniques), columns | values.columns()
 
 
-def _may_be_rated(reader: Reader) -> bool:
-    """Return True if rows are rated, or grids of other shapes among the first rows may be."""
+def _may_be_rated(corpus: Corpus) -> bool:
+    """Return True if rows are rated, or grids of other shapes among them may be."""
+    reader, main = corpus.reader, corpus.problem
     has_others = reader.has_boxes or any(form.n_digits == RATED_DIGITS for form in reader.known)
-    return has_ratings(reader.main.problem) or (not reader.is_one and has_others)
+    has_others |= corpus.has_more_rows and isinstance(main, Sudoku)
+    return has_ratings(main) or (not reader.is_one and has_others)
 
 
 # ---- ratings of grids -----------------------------------------------------------------------

@@ -146,8 +146,7 @@ def read_problem(
         * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
           matrix; ``.matrix`` with 0 and 1, ``.rows`` with the items of an option on each line;
         * a board and pieces to tile it with: ``.tiling``, see `batchsolve.problems.tilings`;
-        * ``-``: a grid, ``.ec`` with a header ``p ec``, sets, a tiling, JSON or a matrix from
-          standard input;
+        * ``-``: a grid, ``.ec``, sets, a tiling, JSON or a matrix from standard input;
         * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
         * if no such file exists, a family, ``queens:12``, or the text of a grid, as for `solve`.
 
@@ -478,12 +477,13 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
     try:
         problem, notation, grid = read_grid(_text(data), name=name, **written)
         return Reading(problem, problem.stack(grid), name, notation)
-    except SeveralGridsError:
-        raise
     except NoGridError as error:
         if not any(each is not None for each in written.values()):
-            with suppress(InputError):  # sets say how many and how long they are
-                return _reading(cover_files.read_sets(_text(data)), name)
+            for read in (cover_files.read_sets, cover_files.read_ec):  # they begin with their size
+                with suppress(InputError):
+                    return _reading(read(_text(data)), name)
+        if isinstance(error, SeveralGridsError):
+            raise
         corpus = None
         with suppress(BatchsolveError):
             corpus = _corpus_of(data, path, written)

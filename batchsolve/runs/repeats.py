@@ -44,7 +44,7 @@ from batchsolve.settings.arguments import each_of, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
 from batchsolve.tables.corpus import Corpus
-from batchsolve.tables.detection import files_and_tables
+from batchsolve.tables.detection import check_read_once, files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape, forms_of_shape
 from batchsolve.tables.sources import Block
@@ -442,8 +442,7 @@ def dedupe(
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
-    if [each for some in (sources, *known) for each in some].count("-") > 1:
-        raise InputError("standard input can be read once; name a file")
+    check_read_once(sources, *known)
     target = None if output is None else path_of("the output", output)
     if target is not None:
         if isinstance(output_at(target), Parts):
@@ -740,9 +739,9 @@ def audit(
     """
     begin = time.perf_counter()
     workers, files = settings_of(audit, settings, FileSettings)
-    inputs = [
-        files_and_tables(f"the {n} table", t, n) for n, t in (("train", train), ("test", test))
-    ]
+    named = (("train", train), ("test", test))
+    inputs = [files_and_tables(f"the {name} table", table, name) for name, table in named]
+    check_read_once(*inputs)
     corpora = [Corpus(each, files) for each in inputs]
     check_same_rules(*corpora)
     sums, seen = [AuditedTable(), AuditedTable()], Seen()

@@ -579,8 +579,6 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 # ---- texts as numbers -----------------------------------------------------------------------
 # A column gets the first kind that holds all its values; empty columns get null, and stay text.
-
-# A column gets the first kind that holds all its values; empty columns get null, and stay text.
 Kinds = dict[str, list[pa.DataType]]
 _KINDS = [pa.null(), pa.int64(), pa.float64()]
 

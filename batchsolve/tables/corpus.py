@@ -129,6 +129,8 @@ class Corpus(Tables):
         The notation of most rows.
     reader : Reader
         The reader of blocks, which can be sent to workers.
+    has_more_rows : bool
+        True if rows may follow those that the shapes are chosen from.
 
     Raises
     ------
@@ -156,6 +158,7 @@ class Corpus(Tables):
         self._predictions = {*self._named(other_columns), *other_columns}
         for sample, is_last in self._samples():
             self._sample = sample
+            self.has_more_rows = len(sample) >= SAMPLE_ROWS or not is_last
             try:
                 found = how.column or self._puzzle_column(how.solution_column)
                 self.solution_column = how.solution_column or self._solution_column(found or "")

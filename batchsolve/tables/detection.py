@@ -17,9 +17,10 @@ import sys
 import threading
 import time
 import zipfile
+from codecs import utf_8_decode
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import isqrt
@@ -261,8 +262,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
     if is_table or has_name or has_words or _has_grid(first):
         before = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[before:]
-        line = io.BytesIO(head.lstrip(b"\r\n")).readline()
-        names = line.removesuffix(b"\n").decode(errors="replace")
+        names = io.BytesIO(head.lstrip(b"\r\n")).readline().decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
         columns, header = _header(head, delimiter)
         if len(columns) == 1 and not (is_table or has_words):  # a title of lines
@@ -273,7 +273,8 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
 
 def _first_lines(head: bytes) -> tuple[str, str]:
     """Return the first two lines that are neither empty nor a comment; empty ones if they lack."""
-    each = (line.decode(errors="replace").strip(" \r\n") for line in io.BytesIO(head))
+    # which are decoded up to the last character, because the end of the head may cut it
+    each = (utf_8_decode(line)[0].strip(" \r\n") for line in io.BytesIO(head))
     told = (line for line in each if line.strip() and not line.startswith("#"))
     return next(told, ""), next(told, "")
 
@@ -499,7 +500,8 @@ def open_source(path: str) -> Source:
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         name = file.name if isinstance(file, zipfile.ZipExtFile) else path
-        if head.startswith(b"PAR1") and path != "-" and not isinstance(file, zipfile.ZipExtFile):
+        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
+        if head.startswith(b"PAR1") and path != "-" and not is_packed:
             return ParquetSource.of(path)
         if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
             return replace(source_of(name, head + file.read()), path=path)
@@ -508,17 +510,15 @@ def open_source(path: str) -> Source:
             return TableSource(table, path)
         if kind_of(head) and not _is_text(head):
             raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
-        is_packed = isinstance(file, pa.CompressedInputStream | zipfile.ZipExtFile)
         length = None if path == "-" or is_packed else facts_of(path).size
-        if length is not None:
-            check_announced(path, length)
+        check_announced(path, length or 0)
         head = _with_first_line(head, stream)
         first = len(head) - len(head.removeprefix(BOM))
         layout, header = text_layout_of(name, head[first:])
         return TextSource(path, layout, length, first + header, stream if path == "-" else None)
 
 
-def source_of(path: str, data: bytes) -> TableSource:
+def source_of(path: str, data: bytes) -> TableSource | TextSource:
     """Return the source of the content of a file, as `open_source` that of the file.
 
     Lines may end in a carriage return alone.
@@ -531,9 +531,7 @@ def source_of(path: str, data: bytes) -> TableSource:
     table = read_document(suffix_of(path), text, lambda: text)
     if table is None:
         layout, header = text_layout_of(path, text)
-        table, faults = layout.rows(text[header:])
-        if faults:
-            raise InputError(next(iter(faults.values())))
+        return TextSource(path, layout, None, header, content=text)
     return TableSource(table, path)
 
 
@@ -589,10 +587,9 @@ def _with_first_line(head: bytes, stream: Stream) -> bytes:
 
 def _is_text(head: bytes) -> bool:
     """Return True if the first bytes of a file are UTF-8 text without zero bytes."""
-    try:
-        return b"\0" not in head and bool(head[:_FIRST_BYTES].decode())
-    except UnicodeDecodeError as error:
-        return error.start >= _FIRST_BYTES - 3  # a character is cut
+    with suppress(UnicodeDecodeError):
+        return b"\0" not in head and bool(utf_8_decode(head[:_FIRST_BYTES]))
+    return False
 
 
 def open_all(inputs: Sequence[str | Source]) -> list[Source]:
@@ -674,4 +671,11 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
         else:
             which = name if one is inputs else f"{name}[{k}]"
             found.append(TableSource(without_views(arrow_table(one)), which))
+    check_read_once(found)
     return found
+
+
+def check_read_once(*inputs: Sequence[str | TableSource]) -> None:
+    """Raise `InputError` if several inputs are standard input."""
+    if sum(some.count("-") for some in inputs) > 1:
+        raise InputError("standard input can be read once; name a file")

@@ -311,7 +311,7 @@ def files_of(inputs: Iterable[str]) -> list[str]:
     A text of a grid stays one, if no file has this name.
 
     Files of a folder (and of all folders below it) and of a pattern are sorted by name. As in Spark
-    and pyarrow, names that begin with a dot or an underscore are hidden.
+    and pyarrow, names that begin with a dot or an underscore are hidden, unless a pattern has one.
 
     Parameters
     ----------
@@ -342,12 +342,14 @@ def _files_of(one: str) -> list[str]:
         return found
     if os.path.exists(one) or not set(_WILD) & set(one):
         return [one]
-    found = sorted(path for path in glob.glob(one, recursive=True) if os.path.isfile(path))
+    folder = os.path.dirname(re.split(f"[{_WILD}]", one)[0])
+    found = sorted(filter(os.path.isfile, glob.glob(one, recursive=True)))
+    if not _is_hidden(one.removeprefix(folder)):
+        found = [path for path in found if not _is_hidden(path.removeprefix(folder))]
     if not found and is_grid(one):
         return [one]
     if not found:
-        folder = os.path.dirname(re.split(f"[{_WILD}]", one)[0]) or "."
-        raise InputError(f"{one}: {why_unseen(folder) or 'no file has a name like that'}")
+        raise InputError(f"{one}: {why_unseen(folder or '.') or 'no file has a name like that'}")
     return found
 
 
@@ -368,7 +370,7 @@ def _remote_files(address: str) -> list[str]:
     if "*" in head:
         fits = re.compile(_as_regex(head))
         root = head[: head.index("*")].rpartition("/")[0]
-        below = _below(root + mark + query)
+        below = _below(root + mark + query, with_hidden=_is_hidden(head.removeprefix(root)))
         found = [file for file in below if fits.fullmatch(file.partition("?")[0])]
         if not found:
             raise InputError("no file has a name like that")
@@ -388,15 +390,15 @@ def _as_regex(pattern: str) -> str:
     return "".join(known.get(part, re.escape(part)) for part in parts)
 
 
-def _below(folder: str) -> list[str]:
-    """Return the sorted addresses of all files below a folder that are not hidden."""
+def _below(folder: str, with_hidden: bool = False) -> list[str]:
+    """Return the sorted addresses of all files below a folder, by default of those not hidden."""
     system, path = file_system(folder)
     infos = system.get_file_info(fs.FileSelector(path.rstrip("/"), recursive=True))
     files = sorted(info.path for info in infos if info.type == fs.FileType.File)
     names = [file.removeprefix(path.rstrip("/")).lstrip("/") for file in files]
     if folder.partition("://")[0].lower() in _OWN_SCHEMES:  # pyarrow quotes other than ASCII
         names = list(map(quote, names))
-    return [child(folder, name) for name in names if not _is_hidden(name)]
+    return [child(folder, name) for name in names if with_hidden or not _is_hidden(name)]
 
 
 def child(folder: str, name: str) -> str:

@@ -6,6 +6,7 @@ and their layout. `Tables` are several sources as one stream of rows.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -446,6 +447,8 @@ class TextSource:
         The offset of its end; None if unknown before it is read.
     first : int
         The offset of the first record, after a byte order mark and a header.
+    content : bytes or None
+        Its text, if it is in memory.
     """
 
     path: str
@@ -453,6 +456,7 @@ class TextSource:
     length: int | None
     first: int
     _stream: Stream | None = field(default=None, repr=False)  # of standard input
+    content: bytes | None = field(default=None, repr=False)
 
     def waits(self) -> bool:
         """Return True if the next records of standard input have not arrived yet."""
@@ -474,7 +478,8 @@ class TextSource:
                 source.fills_blocks = not size.may_vary
                 source.take(0, begin)
             else:
-                source = self._from(opened.enter_context(open_file(self.path)), begin)
+                file = open_file(self.path) if self.content is None else io.BytesIO(self.content)
+                source = self._from(opened.enter_context(file), begin)
             yield from cut(source, begin, self.layout.delimiter, size)
 
     def _from(self, file: Any, begin: int) -> PlainFile | Stream:

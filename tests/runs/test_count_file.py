@@ -221,7 +221,7 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     whys = [row["message"] for row in rows[2:]]
     assert whys[0].startswith("problem: 'queens': 'queens' is not a size") or "size" in whys[0]
     assert whys[1].startswith("problem: line 2: ")
-    assert whys[2].startswith("problem: is empty; expected the text of a .dlx")
+    assert whys[2].startswith("problem: is empty, and fields beside it are not read; expected the")
     assert (summary.rows, summary.invalid) == (5, 3)
     named = table.rename_columns(["id", "p", "count"])
     pq.write_table(named, tmp_path / "named.parquet")

@@ -59,6 +59,13 @@ def test_folders_and_patterns_stand_for_their_files(corpora, tmp_path):
     assert files_of([f"{corpora}/*.csv"]) == every[:2]
     assert files_of([f"{corpora}/**/*.csv"]) == every
     assert files_of([every[2], f"{corpora}/[a].csv"]) == [every[2], every[0]]
+    (corpora / "_d").mkdir()
+    for name in ("_a.csv", "_d/e.csv"):
+        (corpora / name).write_text("hidden")
+    assert files_of([f"{corpora}/**/*.csv"]) == every
+    for begin in (str(corpora), f"file://{corpora}"):
+        assert files_of([f"{begin}/_*.csv"]) == [f"{begin}/_a.csv"]
+        assert files_of([f"{begin}/_d/*.csv"]) == [f"{begin}/_d/e.csv"]
     (corpora / "x[1].csv").write_text("a file whose name looks like a pattern")
     assert files_of([f"{corpora}/x[1].csv"]) == [f"{corpora}/x[1].csv"]
     for missing in (f"{corpora}/*.tsv", str(tmp_path / "none")):

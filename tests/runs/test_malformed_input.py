@@ -73,6 +73,8 @@ USELESS = [
     ("in.csv", ",".join(map(str, range(1000))) + "\n", ["no column is known", "'11', …"]),
     ("in.csv", f"puzzle,note\n{P},caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
     ("in.txt", f"{P}\n# caf\xe9\n".encode("latin-1"), ["not UTF-8", "0xe9", "iconv"]),
+    ("in.csv", bytes(range(250, 0, -1)), ["not UTF-8", "0xfa"]),
+    ("in.csv.gz", gzip.compress(b"puzzle\n") + bytes(512), ["has more bytes than gzip data: zcat"]),
     ("in.csv.gz", truncated(f"puzzle\n{P}\n"), ["in.csv.gz", "runcated"]),
     ("in.parquet", b"PAR1 and nothing more", ["in.parquet", "arquet"]),
     ("in.jsonl", b"[1]\n[2]\n", ["JSON object"]),
@@ -172,9 +174,10 @@ BROKEN_ROWS = [
 ]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r"])
 @pytest.mark.parametrize(("row", "words"), BROKEN_ROWS, ids=range(len(BROKEN_ROWS)))
-def test_a_broken_row_is_reported_in_its_place(solve, row, words):
-    done = solve(f"puzzle,id\n{P},1\n{row}\n{P2},3\n")
+def test_a_broken_row_is_reported_in_its_place(solve, row, words, end):
+    done = solve(f"puzzle,id\n{P},1\n{row}\n{P2},3\n".replace("\n", end))
     assert (done.code, done.column("solution")) == (1, [S, "", S2])
     assert done.column("status") == ["unique", "invalid", "unique"]
     message = done.rows[1]["message"]

@@ -35,16 +35,18 @@ def test_rows_are_rated_if_they_have_one_solution():
     assert rows[5]["message"] == why
 
 
-@pytest.mark.parametrize("n_small", [1, 5])
-def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_small):
-    table = pa.table({"puzzle": [EASY] * 3 + ["1.....2..3.....4"] * n_small})
-    rows = bs.rate(table).to_pylist()
+@pytest.mark.parametrize(("n_before", "n_small"), [(0, 1), (0, 5), (12_000, 1)])
+def test_grids_of_other_sizes_have_no_ratings_however_many_they_are(tmp_path, n_before, n_small):
+    small = ["1.....2..3.....4"]
+    table = pa.table({"puzzle": small * n_before + [EASY] * 3 + small * n_small})
+    rows = bs.rate(table).to_pylist()[n_before:]
     assert [row["rating"] for row in rows] == [1.2] * 3 + [None] * n_small
     assert [row["status"] for row in rows] == ["unique"] * (3 + n_small)
     assert all("only 9×9 grids" in row["message"] for row in rows[3:])
     pacsv.write_csv(table, tmp_path / "in.csv")
     bs.rate_file(tmp_path / "in.csv", tmp_path / "out.csv")
-    assert [row["technique"] for row in rows_of_csv(tmp_path / "out.csv")[3:]] == [""] * n_small
+    written = rows_of_csv(tmp_path / "out.csv")[n_before + 3 :]
+    assert [row["technique"] for row in written] == [""] * n_small
 
 
 def test_rows_with_own_rules_have_no_ratings_beside_others():

@@ -45,6 +45,9 @@ REFUSED = [
     ("sample queens:6 -o x.jsonl.gz", ".gz: drawn solutions are plain JSON lines; name it .jsonl"),
     ("dedupe 1.....2..3.....4 -o x.txt", "(each perhaps with .gz, .bz2 or .zst) or .parquet"),
     ("solve x.csv -o x.txt", ".parquet or, of solutions alone, .npy; a folder of Parquet files"),
+    ("solve - -", "standard input can be read once; name a file"),
+    ("generate -n 3 --unlike - --unlike -", "standard input can be read once; name a file"),
+    ("audit - -", "standard input can be read once; name a file"),
     # projections
     ("count queens:6 --project x", "no item is called 'x'; the first is 'r4'"),
     ("count edgecovers:4 --project 1 --engine cells", "takes no bounds of items"),

@@ -1,5 +1,6 @@
 """Advice names the column and the kind of file that is there."""
 
+import gzip
 import zipfile
 
 import numpy as np
@@ -70,6 +71,7 @@ def plain(data):
 
 KINDS = {
     "a zip archive": zipped,
+    "compressed, perhaps twice; unpack it": plain(gzip.compress(gzip.compress(PUZZLE.encode()))),
     "a table in ORC": lambda path: pyarrow.orc.write_table(TABLE, str(path)),
     "UTF-16 text; convert it: iconv": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16")),
     "UTF-16 text": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16-be")),

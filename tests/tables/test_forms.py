@@ -660,13 +660,23 @@ def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
 
 
 def test_a_compressed_file_may_have_any_name(tmp_path):
-    for data in (gzip.compress(PUZZLE.encode()), bz2.compress(PUZZLE.encode())):
+    frame = pa.compress(PUZZLE.encode(), "zstd", asbytes=True)
+    of_pzstd = b"\x50\x2a\x4d\x18\4\0\0\0" + len(frame).to_bytes(4, "little") + frame
+    for data in (gzip.compress(PUZZLE.encode()), bz2.compress(PUZZLE.encode()), of_pzstd):
         (tmp_path / "a.txt").write_bytes(data)
         assert bs.count(tmp_path / "a.txt").count == 1
         assert answers(tmp_path / "a.txt") == [True]
     (tmp_path / "plain.txt.gz").write_text(PUZZLE)
     assert bs.count(tmp_path / "plain.txt.gz").count == 1
     assert answers(tmp_path / "plain.txt.gz") == [True]
+
+
+def test_a_table_in_parquet_may_be_compressed_as_a_whole(tmp_path):
+    pq.write_table(pa.table({"puzzle": [PUZZLE] * 3}), parquet := io.BytesIO())
+    (tmp_path / "a.parquet.gz").write_bytes(gzip.compress(parquet.getvalue()))
+    assert statuses(tmp_path / "a.parquet.gz") == ["unique"] * 3
+    bs.partition(tmp_path / "a.parquet.gz", tmp_path / "parts", parts={"all": 1})
+    assert [path.name for path in (tmp_path / "parts").iterdir()] == ["all.parquet"]
 
 
 def test_blocks_of_a_table_in_a_zip_archive_do_not_change_the_output(tmp_path):

@@ -217,7 +217,8 @@ def test_compressed_files_and_standard_input(save, typed):
     assert read_problem(save("one.ec.gz", gzip.compress(b"1 1\na\na\n"))).problem.n_options == 1
     with pytest.raises(InputError, match=r"broken\.txt\.gz: "):
         read_problem(save("broken.txt.gz", b"no gzip"))
-    for content in (NINE, "p ec 2\ns 1 2\n", '{"options": [["a"]]}'):
+    named = [write_ec(family(name)) for name in ("queens:6", "steiner:7")]
+    for content in (NINE, "p ec 2\ns 1 2\n", '{"options": [["a"]]}', *named):
         typed(content)
         reading = read_problem("-")
         kind = "sudoku 3x3" if content == NINE else "exact cover"
@@ -560,7 +561,7 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "colors": []}', "colours of 0 options for 1 options"),
     ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
     ("a", "a b\na |$3\nb\n", "no grid: .* name its form, too: dlx:"),
-    ("a", "2 1\na b\na b\n", "no grid: .*, ec:"),
+    ("a", "2 2\na b\na b\n", "no grid: .*, ec:"),
     ("a.sets", "2\n", "line 1: expected 'n_items n_options', not '2'"),
     ("a.sets", "2 1\n2 1\n", "line 2: 1 items where its size is 2"),
     ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
