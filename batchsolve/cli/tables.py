@@ -129,7 +129,7 @@ def dedupe(
     from batchsolve.runs.repeats import dedupe as leave_out
 
     summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, output=output)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command
