@@ -220,7 +220,7 @@ def augment(
     0
         every row has images
     1
-        some row is malformed and has none
+        some row is invalid and has none
     2
         no symmetry keeps the rules that all rows have
     """
