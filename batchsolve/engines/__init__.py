@@ -476,8 +476,6 @@ def _check_grid(engine: Engine, problem: ExactCover) -> None:
 ENOUGH = 0
 """The place, among the handicaps, of the number of options at which the choice ends."""
 
-_SHARP_NAMES = "[#]*"
-
 
 def is_sharp(problem: ExactCover, rule: str) -> Bools:
     """Return, for each primary item, whether ``sharp`` or ``sharp:ITEMS`` prefers it.
@@ -488,7 +486,7 @@ def is_sharp(problem: ExactCover, rule: str) -> Bools:
     [True, False]
     """
     names = [*map(problem.item_name, range(problem.n_primary))]
-    those = places_like(rule.partition(":")[2] or _SHARP_NAMES, names)
+    those = places_like(rule.partition(":")[2] or "[#]*", names)
     return np.isin(np.arange(problem.n_primary), those)
 
 

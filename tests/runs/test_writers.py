@@ -88,7 +88,7 @@ def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
     other, out = ("augment" if name == "solve" else "solve"), output_of(name)
     Path("in.txt").write_text(ROWS + "x\n")
     refused(*WRITERS[other], "--stop-on-invalid")
-    why = f"{out}.partial: an interrupted run ({other}) left its rows there; go on"
+    why = f"{out}.partial: an interrupted run ({other}) left its rows there; go on with that run "
     assert why in refused(*WRITERS[name])
     why = f"the journal of a run of another kind, {other}, and not "
     assert why in refused(*WRITERS[name], "--resume")
