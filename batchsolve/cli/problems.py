@@ -173,8 +173,10 @@ def draw(
         if covers:
             _write(draw_all(reading, covers, board).as_format(kind), output)
     facts |= {"drawn": len(covers), "complete": complete}
+    is_done = len(covers) == limit or (complete and bool(covers))
+    said = said.replace(", not complete", "") if is_done else said  # no more were wanted
     printing.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
-    return 0 if covers and (complete or len(covers) == limit) else EXIT_INCOMPLETE
+    return 0 if is_done else EXIT_INCOMPLETE
 
 
 def _write(text: str, output: str) -> None:

@@ -163,8 +163,7 @@ def augment(
     if spec.totals.unmoved:
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
-    sources = made[SOURCE].to_numpy() - 1
-    return with_columns_of(made, table, sources, places_of(spec.reader))
+    return with_columns_of(made, table, made[SOURCE].to_numpy() - 1, places_of(spec.reader))
 
 
 def augment_file(

@@ -19,8 +19,7 @@ from batchsolve.errors import BatchsolveError, InputError, is_table, quoted, wro
 MRV, FIRST, SHARP = "mrv", "first", "sharp"
 """The branching rules; see `checked_branch`."""
 
-JOURNAL = "journal.sqlite"
-"""The name of the journal of a run that has a folder."""
+JOURNAL = "journal.sqlite"  # of a run that has a folder
 
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""

@@ -194,6 +194,7 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     reading = bs.read_problem("dominoes:4x4")
     covers, _ = first_covers(reading.problem, limit=5)
     assert out.read_text() == draw_all(reading, covers, board_of(reading.problem)).html
+    assert invoke("draw", "dominoes:4x4", "-o", out).stderr.startswith("20 solutions; ")
     printed = invoke("draw", "dominoes:4x4", "-o", "-", "--json")
     assert printed.stdout == draw_all(reading, covers[:1], board_of(reading.problem)).svg
     assert json.loads(printed.stderr)["drawn"] == 1
