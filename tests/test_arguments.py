@@ -153,6 +153,8 @@ WRONG = {
     "`alphabet` and `blank` are of texts": lambda: forms([[0] * 16], alphabet="1-4"),
     "the problem has its box, rules and": lambda: batch([GRID], SUDOKU, rules="x"),
     "canonical_forms arrays": lambda: bs.canonical([GRID]),
+    "2 grids, one a line; give solve_batch a list": lambda: bs.solve(f"{GRID}\n{GRID}"),
+    "no grid: a line of 5 cells; .*; solve_file reads files": lambda: bs.solve("a.csv"),
     r"^rules is text, not \['x'\]$": lambda: bs.solve(GRID, rules=["x"]),
     "^columns are named by a text, or by several in a list, not 3$": lambda: bs.evaluate(
         pa.table({"puzzle": [GRID], "prediction": [GRID]}), by=3

@@ -115,7 +115,7 @@ class Printing:
     as_json : bool
         Print the answer or the summary as JSON, on stderr if stdout has the output.
     quiet : bool
-        Print no progress and no summary, only errors.
+        Print no progress and no summary, only errors and warnings.
     """
 
     as_json: bool = setting(False, flags=("--json",))

@@ -160,9 +160,8 @@ def draw(
     with printing.progress(COVER_BAR) as on_progress:
         if found is not None:
             # beforehand: the run may be going on
-            whole = not os.path.isdir(found) or describe_run(found)["complete"]
+            complete = not os.path.isdir(found) or describe_run(found)["complete"]
             covers = found_covers(reading, found, limit)
-            complete = whole or len(covers) == limit
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             task = reading.problem, reading.stack
@@ -174,8 +173,10 @@ def draw(
         if covers:
             _write(draw_all(reading, covers, board).as_format(kind), output)
     facts |= {"drawn": len(covers), "complete": complete}
+    is_done = len(covers) == limit or (complete and bool(covers))
+    said = said.replace(", not complete", "") if is_done else said  # no more were wanted
     printing.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
-    return 0 if complete and covers else EXIT_INCOMPLETE
+    return 0 if is_done else EXIT_INCOMPLETE
 
 
 def _write(text: str, output: str) -> None:

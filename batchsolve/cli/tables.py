@@ -129,7 +129,7 @@ def dedupe(
     from batchsolve.runs.repeats import dedupe as leave_out
 
     summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, output=output)
+    return answered(summary, printing, summary.columns, output=output)
 
 
 @command
@@ -220,7 +220,7 @@ def augment(
     0
         every row has images
     1
-        some row is malformed and has none
+        some row is invalid and has none
     2
         no symmetry keeps the rules that all rows have
     """

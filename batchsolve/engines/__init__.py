@@ -25,7 +25,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeGuard
@@ -35,7 +34,7 @@ import numpy.typing as npt
 
 from batchsolve.core.arrays import Bools, Floats, Ints, UInts
 from batchsolve.errors import InputError, check_installed, how_to_install
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, places_like
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
 from batchsolve.problems.stacks import Stacks
@@ -477,8 +476,6 @@ def _check_grid(engine: Engine, problem: ExactCover) -> None:
 ENOUGH = 0
 """The place, among the handicaps, of the number of options at which the choice ends."""
 
-_SHARP_NAMES = "[#]*"
-
 
 def is_sharp(problem: ExactCover, rule: str) -> Bools:
     """Return, for each primary item, whether ``sharp`` or ``sharp:ITEMS`` prefers it.
@@ -488,9 +485,9 @@ def is_sharp(problem: ExactCover, rule: str) -> Bools:
     >>> is_sharp(ExactCover.from_options([["#a", "b"]]), "sharp").tolist()
     [True, False]
     """
-    pattern = rule.partition(":")[2] or _SHARP_NAMES
-    names = map(problem.item_name, range(problem.n_primary))
-    return np.array([fnmatchcase(name, pattern) for name in names], np.bool_)
+    names = [*map(problem.item_name, range(problem.n_primary))]
+    those = places_like(rule.partition(":")[2] or "[#]*", names)
+    return np.isin(np.arange(problem.n_primary), those)
 
 
 def handicaps_of(problem: ExactCover, rule: str) -> UInts:

@@ -36,7 +36,7 @@ def read_grid(
     text: str,
     box: Box | None = None,
     alphabet: str | None = None,
-    name: str = "FILE",
+    name: str = "",
     blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
@@ -51,7 +51,7 @@ def read_grid(
     alphabet : str, optional
         The alphabet; by default from the symbols of the grid.
     name : str
-        The name of the text, which messages use to name one of its rows.
+        The name of the file, which messages use to name one of its rows.
     blank : str, optional
         The characters of blank cells; by default, all of `BLANKS`.
     rules, regions : str, optional
@@ -215,7 +215,7 @@ def _find_cells(
     if size is None and are_single and grid_texts.are_grids(words[0] for _, words in rows):
         raise grid_texts.SeveralGridsError(
             f"one grid of {n}×{n} cells, or {n} smaller ones, one a line; name its `box`, "
-            f"or name one by its row, as in {name}#1"
+            f"or {grid_texts.one_of(name)}"
         )
     return list(chain.from_iterable(lines)), are_words
 
@@ -232,9 +232,8 @@ def _why_no_grid(
                 return InputError(f"line {number}: {len(line)} cells where most lines have {width}")
     root = isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
-        return grid_texts.SeveralGridsError(
-            f"{n_lines:,} grids, one a line; name one by its row, as in {name}#1"
-        )
+        several = f"{n_lines:,} grids, one a line; {grid_texts.one_of(name)}"
+        return grid_texts.SeveralGridsError(several)
     n = grid_texts.size_of(lines)
     if n is not None and size is not None:
         return grid_texts.NoGridError(
@@ -244,8 +243,9 @@ def _why_no_grid(
         return grid_texts.NoGridError(f"a grid of {n}×{n} cells has no usual boxes; name its `box`")
     shape = f"a line of {width} cells" if n_lines == 1 else f"{n_lines} lines of {width} cells"
     cells = f"N = {size}" if size else "such as 9 or 16"
+    advice = "" if name or n_lines > 1 else "; solve_file reads files"
     return grid_texts.NoGridError(
-        f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}"
+        f"no grid: {shape}; expected N lines of N cells, or a line of N², {cells}{advice}"
     )
 
 

@@ -135,7 +135,12 @@ def in_one_line(text: str) -> str:
     return "\n".join(joined([line], are_words) for line in lines) if len(rows) > 1 else plain
 
 
-def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]:
+def one_of(name: str) -> str:
+    """Return advice on the grids of a file, or of a text without a name."""
+    return f"name one by its row, as in {name}#1" if name else "give solve_batch a list of texts"
+
+
+def rows_of(text: str, size: int | None = None, name: str = "") -> list[Row]:
     """Return the rows of the one grid of a text; all lines with cells if it is not a drawing.
 
     If several grids are drawn, raise `SeveralGridsError`. `size` is N, if it is known.
@@ -149,7 +154,7 @@ def rows_of(text: str, size: int | None = None, name: str = "FILE") -> list[Row]
         return rows
     grids = list(drawn_grids(text, form))
     if len(grids) > 1:
-        raise SeveralGridsError(f"{len(grids):,} grids; name one by its row, as in {name}#1")
+        raise SeveralGridsError(f"{len(grids):,} grids; {one_of(name)}")
     return grids[0].rows
 
 

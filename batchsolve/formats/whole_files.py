@@ -31,9 +31,8 @@ from batchsolve.errors import (
     quoted,
     repeated,
 )
-from batchsolve.settings.arguments import is_address, path_of
+from batchsolve.settings.arguments import is_address, is_of_run, path_of
 
-JOURNAL = "journal.sqlite"  # of a run that has a folder
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
 ZIP = b"PK\x03\x04"  # begins an archive
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -187,9 +186,8 @@ def target_of(path: str | os.PathLike[str]) -> str:
 
 def check_directory(name: str, directory: str) -> None:
     """Raise `OutputError` unless an output may be made in a directory."""
-    for folder in (directory, os.path.join(directory, os.pardir)):
-        if os.path.exists(os.path.join(folder, JOURNAL)):
-            raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
+    if is_of_run(directory):
+        raise OutputError(f"{name}: lies in the folder of a run; write elsewhere")
     if not os.path.isdir(directory):
         why = why_unseen(directory) or f"the directory {directory} does not exist"
         raise OutputError(f"{name}: {why}")

@@ -20,6 +20,7 @@ import re
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, TypeVar
@@ -592,6 +593,18 @@ def named_place(name: str) -> tuple[dict[str, int], str]:
     if not (match := _PLACE.fullmatch(name)):
         return {}, ""
     return {axis: int(match[axis]) for axis in "lrcs" if match[axis]}, match["rest"] or ""
+
+
+def places_like(pattern: str, names: Sequence[str]) -> list[int]:
+    """Return the places of a name or, if there is no such name, of those like a pattern.
+
+    Examples
+    --------
+    >>> places_like("a[1]", ["a[1]", "a1"]), places_like("a?", ["a[1]", "a1"])
+    ([0], [1])
+    """
+    exact = [i for i, name in enumerate(names) if name == pattern]
+    return exact or [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
 
 
 def owners_of(problem: ExactCover) -> Ints:

@@ -43,7 +43,7 @@ NO_SOLUTION = "the given solution is not a grid of the puzzle's size"
 
 @dataclass(repr=False)
 class AugmentSummary(Sums):
-    """The result of `augment_file`; see `Sums`. Malformed rows have no images.
+    """The result of `augment_file`; see `Sums`. Invalid rows have no images.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def augment(
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         A table of the same library, or else of Arrow, with the columns of `table` and then
-        ``source_row``, the number of the source row, counted from 1. Malformed rows have no images;
+        ``source_row``, the number of the source row, counted from 1. Invalid rows have no images;
         a warning is logged, and another if no symmetry keeps the rules of some rows.
 
     Raises
@@ -163,8 +163,7 @@ def augment(
     if spec.totals.unmoved:
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
-    sources = made[SOURCE].to_numpy() - 1
-    return with_columns_of(made, table, sources, places_of(spec.reader))
+    return with_columns_of(made, table, made[SOURCE].to_numpy() - 1, places_of(spec.reader))
 
 
 def augment_file(
@@ -284,7 +283,9 @@ def _drawn(
     first : int
         The number of its first row, counted from 1.
     """
-    faults = batch.faults | _faults_of_solutions(batch)
+    clashes = batch.first_clashes()
+    clashes[list(batch.faults)] = -1
+    faults = batch.explain_clashes(clashes) | batch.faults | _faults_of_solutions(batch)
     good = np.ones(len(batch), np.bool_)
     good[list(faults)] = False
     draw = partial(images_of, n=n, seed=wanted.seed, original=wanted.original)

@@ -121,7 +121,9 @@ def _of_texts(
 def canonical(
     text: str, *, box: Box | None = None, alphabet: str | None = None, blank: str | None = None
 ) -> str:
-    """Return the canonical form of one puzzle, written as the puzzle is, in one line.
+    """Return the canonical form of one puzzle, in its alphabet and in one line.
+
+    Digits of one character are not separated; `solve_table` keeps the separators of a puzzle.
 
     Parameters
     ----------

@@ -54,8 +54,8 @@ def converted(problem: Puzzle, form: str) -> bytes:
     """
     reading = reading_of(problem)
     if form not in FORMS:
-        is_read = form in READ_FORMS
-        what = f"a .{form} file is only read, not written" if is_read else f"unknown form {form!r}"
+        what = f"unknown form {form!r}" if form else "nothing names the form, as dlx:- does"
+        what = f"a .{form} file is only read, not written" if form in READ_FORMS else what
         raise InputError(f"{what}; choose from {listed(FORMS)}")
     problem, stack = reading.problem, reading.stack.tolist()
     with named_errors(reading.name):

@@ -538,8 +538,7 @@ def first_covers(
     Returns
     -------
     list of ndarray of uint32, Count
-        The covers, in tree order, and the result of the search. It is complete if all wanted covers
-        were found, or all that exist.
+        The covers, in tree order, and the result of the search.
 
     Raises
     ------
@@ -578,6 +577,6 @@ def first_covers(
         covers += [cover.copy() for cover in outcome.solutions]
         left = outcome.frontier
         tell(len(covers))
-    complete = len(covers) >= limit or not len(left)
+    complete = len(covers) < limit and not len(left)
     spent = time.monotonic() - begin
     return covers, Count(len(covers), complete, nodes, 0, 0, spent, engine.name, "", 1, [])

@@ -355,7 +355,7 @@ def evaluate(
     by : str or sequence of str, optional
         The column of strata, such as ``rating``; several columns give a stratum for each
         combination of their values. Values are compared as text, without white space around it;
-        rows without one are the stratum ``(none)``. Categories keep their order.
+        rows without one are the stratum ``(none)``. In memory, categories keep their order.
     bins : sequence of float
         Ascending bounds of ranges, which are the strata then: ``[1, 10]`` makes three. Other texts
         than numbers are the stratum ``(no number)``.

@@ -40,7 +40,7 @@ from batchsolve.errors import (
     quoted,
 )
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, loads
+from batchsolve.formats.whole_files import check_is_no_link, loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation, usual_notation
@@ -48,7 +48,7 @@ from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.scheduler import in_turn
-from batchsolve.settings.arguments import folder_of
+from batchsolve.settings.arguments import JOURNAL, folder_of
 from batchsolve.tables.answers import Encode, OutputRows, checksum_at, encoder_for
 from batchsolve.tables.columns import arrow_stream, one_chunk
 from batchsolve.tables.detection import open_all

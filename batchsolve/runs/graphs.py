@@ -228,7 +228,8 @@ def sample(
     if weighted and memory is not None:
         raise InputError("weighted samples are drawn without a graph; leave out `memory`")
     megabytes = GRAPH_MEGABYTES if memory is None else memory
-    problem, begin = problem_and_stack(problem, stack)  # no advice where that is the error
+    whole_number("memory", megabytes, 1, MOST_MEGABYTES)  # no advice where these are the error
+    problem, begin = problem_and_stack(problem, stack)
     with shown(on_progress, COVER_BAR) as show:
         tell = sums_told(show, n)
         if weighted:

@@ -342,6 +342,7 @@ def _groups_of(
             edges.append(np.column_stack([every[is_later], those[is_later]]))
         blocks.append(rows.strata)
         totals.add(rows.sums)
+    spec.end(pool, start=0)  # the parts are yet to be written, and the time taken then
     known = {label for _, labels in blocks for label in labels}
     check_ranges(by, bins, known)
     names = in_order(known, [ranges(bins) if bins else ()] * len(by))

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import partial
 
 import numpy as np
@@ -21,7 +20,7 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Choice, Engine, Task, engine_for
 from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, quoted
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, places_like
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.instances import check_engine
@@ -138,9 +137,7 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
     if isinstance(items, str) or not wanted:
         raise InputError(f"items are a list of names or patterns, such as ['r1c*'], not {items!r}")
     for item in wanted:
-        exact = [i for i, name in enumerate(names) if name == item]
-        those = exact or [i for i, name in enumerate(names) if fnmatchcase(name, item)]
-        if not those:
+        if not (those := places_like(item, names)):
             raise InputError(f"no item is called {quoted(item)}; the first is {quoted(names[0])}")
         numbers.update(those)
     return np.array(sorted(numbers), np.int64)

@@ -490,7 +490,8 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
         if corpus is not None:
             return _only_row(corpus, path, name)
         if suffix_of(path) in TABLE_SUFFIXES:
-            raise InputError(f"no single grid; if it is a table, {_name_a_row(path)}") from error
+            advice = f"{_name_a_row(path)}; the problems of a table are counted by count -o OUT"
+            raise InputError(f"no single grid; if it is a table, {advice}") from error
         if suffix_of(path) == ".json":
             return _reading(cover_files.read_json(_text(data)), name)
         if re.search(rb"[2-9]", data) and not re.search(rb"[A-Za-z|]", data):
@@ -513,13 +514,13 @@ def _only_row(corpus: Corpus, path: str, name: str) -> Reading:
     """Read the only row of a table."""
     batches = [batch for batch in corpus.batches() if len(batch)]
     if (n_rows := sum(map(len, batches))) != 1:
-        raise InputError(f"a table of {n_rows:,} grids; {_name_a_row(path)}")
+        raise InputError(f"a table of {n_rows:,} grids; {_name_a_row(path)}, or solve it alone")
     return _of_row(batches[0], 0, name)
 
 
 def _name_a_row(path: str) -> str:
     row = f"-- {path}#1" if path == "-" else f"{path}#1 or {path}#COLUMN=VALUE"  # no option
-    return f"name a row, as in {row}; the problems of a table are counted by count -o OUT"
+    return f"name a row, as in {row}"
 
 
 def _of_row(batch: Batch, row: int, name: str) -> Reading:

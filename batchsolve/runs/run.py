@@ -21,7 +21,7 @@ import pyarrow as pa
 from batchsolve.engines import engine_for
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
-from batchsolve.formats.whole_files import JOURNAL, check_is_no_link, only_writer
+from batchsolve.formats.whole_files import check_is_no_link, only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.stacks import Stacks
@@ -34,7 +34,7 @@ from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
-from batchsolve.settings.arguments import flag_of, folder_of, text_of
+from batchsolve.settings.arguments import JOURNAL, flag_of, folder_of, text_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import Written
 from batchsolve.tables.places import make_durable

@@ -58,7 +58,7 @@ class Answer:
     status : str
         ``unique``, ``multiple``, ``solved``, ``unsolvable`` or ``invalid``.
     solution : str or None
-        The first solution in tree order, or that of the engine ``sat``.
+        The first solution in tree order, or that of the engine ``sat``, as `canonical` writes it.
     n_solutions : int
         Solutions found, at most the limit.
     nodes : int

@@ -595,8 +595,8 @@ class FileRun:
             with self.output.held(), Journal(path) as journal:  # the run may be going on
                 kind = journal.about["kind"]
             raise OutputError(
-                f"{kept}: an interrupted run ({kind}) left its rows there; go on with "
-                f"`resume`, or delete {kept} and {path} to begin again"
+                f"{kept}: an interrupted run ({kind}) left its rows there; go on with that run "
+                f"and `resume`, or delete {kept} and {path} to begin again"
             )
         if not begun and (fault := self.output.leftovers(self.settings.resume)):
             raise OutputError(

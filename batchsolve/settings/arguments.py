@@ -19,6 +19,8 @@ from batchsolve.errors import BatchsolveError, InputError, is_table, quoted, wro
 MRV, FIRST, SHARP = "mrv", "first", "sharp"
 """The branching rules; see `checked_branch`."""
 
+JOURNAL = "journal.sqlite"  # of a run that has a folder
+
 UNLIMITED = 2**62
 """A limit, allowance, budget or depth that no search reaches."""
 
@@ -237,8 +239,16 @@ def is_address(path: str) -> bool:
     return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", path) is not None
 
 
+def is_of_run(folder: str) -> bool:
+    """Return True if a folder, which may be missing, is that of a run, or lies in it."""
+    each = folder, os.path.dirname(os.path.realpath(folder))
+    return any(os.path.exists(os.path.join(one, JOURNAL)) for one in each)
+
+
 def folder_of(what: str, path: Any) -> str:
     """Return the name of a folder of this machine as text; an address or ``-`` is none.
+
+    Nor is a folder within that of a run.
 
     Examples
     --------
@@ -250,6 +260,8 @@ def folder_of(what: str, path: Any) -> str:
     name = path_of(what, path)
     if name == "-" or is_address(name):
         raise InputError(f"{name}: {what} is on disk; name one there")
+    if is_of_run(os.path.dirname(os.path.abspath(name))):
+        raise InputError(f"{name}: lies in the folder of a run; name one elsewhere")
     return name
 
 

@@ -341,9 +341,9 @@ class Batch:
             status[list(self.faults)] = Status.INVALID
         return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
 
-    def explain_clashes(self, clashes: npt.NDArray[np.int32]) -> dict[int, str | None]:
+    def explain_clashes(self, clashes: npt.NDArray[np.signedinteger]) -> dict[int, str]:
         """Return the clues that clash in some rows, given the position of a clue or -1 for each."""
-        found: dict[int, str | None] = {}
+        found: dict[int, str] = {}
         if clashes.max(initial=-1) < 0:
             return found
         for grids, problem, rows in self._parts():

@@ -100,6 +100,7 @@ def test_settings_name_the_engine():
     assert bs.SearchSettings(engine="bits", branch="mrv").engine == "bits"
     result = bs.count("queens:8", branch="sharp:r*", jobs=1)
     assert (result.count, result.engine) == (92, "dlx:sharp:r*")
+    assert bs.count(bs.ExactCover.from_options([["a[1]"]]), branch="sharp:a[1]").count == 1
     assert len(bs.split("queens:6", depth=1, engine="dlx:first").stacks) == 6
     assert len(bs.split("queens:6", depth=1, engine="auto").stacks) == 6
 

@@ -43,6 +43,11 @@ def test_columns_are_copied_and_solutions_moved(tmp_path):
     assert [row["solution"] for row in found[3:]] == [""] * 4
     with pytest.raises(bs.InputError, match="row 2: 2 characters"):
         bs.augment_file(path, tmp_path / "out2.csv", stop_on_invalid=True)
+    path = written(tmp_path / "clash.csv", [RIGHT, {"id": "b", "puzzle": f"11{BLANK[2:]}"}])
+    summary = bs.augment_file(path, tmp_path / "out3.csv", 3)
+    assert (summary.images, summary.invalid) == (3, 1)
+    with pytest.raises(bs.InputError, match="row 2: digit 1 twice in a row"):
+        bs.augment_file(path, tmp_path / "out4.csv", stop_on_invalid=True)
 
 
 def test_forms_of_columns_stay(tmp_path):

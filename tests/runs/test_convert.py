@@ -106,7 +106,7 @@ def test_the_command_writes_every_form(form, tmp_path):
         ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
         ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
         ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
-        ({}, "dlx", "unknown form ''; choose from 'dlx', 'ec'"),
+        ({}, "dlx", "nothing names the form, as dlx:- does; choose from 'dlx', 'ec'"),
     ],
 )
 def test_what_a_form_cannot_hold_is_an_error(options, output, message, tmp_path):

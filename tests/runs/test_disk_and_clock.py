@@ -16,12 +16,12 @@ import pytest
 from failing import with_small_files
 
 import batchsolve as bs
-from batchsolve.formats.whole_files import JOURNAL
 from batchsolve.problems.families import family
 from batchsolve.runs import journal
 from batchsolve.runs.journal import Journal
 from batchsolve.runs.run import Run, describe_run
 from batchsolve.search import tree
+from batchsolve.settings.arguments import JOURNAL
 
 CLUES = "1.......2.......3.......4.......5.......6.......7.......8.......9" + 16 * "."
 N_ROWS = 3000

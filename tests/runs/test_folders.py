@@ -154,7 +154,7 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix, address):
         [note] = caught.value.__notes__
         assert note == f"the rows done are kept in {target}; go on with `resume`"
         assert list(here.glob("out*.partial.journal"))
-        with pytest.raises(bs.OutputError, match="go on with `resume`, or delete"):
+        with pytest.raises(bs.OutputError, match="go on with that run and `resume`, or delete"):
             bs.solve_file(source, target)
         (out / ".unfinished-abc").write_text("a worker was killed here")
         first = []

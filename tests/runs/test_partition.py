@@ -133,7 +133,8 @@ def test_the_command_says_what_it_did(tmp_path):
     assert done.stderr.startswith("70 rows: 56 train (80.0 %), 14 test (20.0 %), 10 groups of up t")
     assert done.exit_code == 0
     assert len(rows_of_csv(tmp_path / "parts" / "test.csv")) == 14
-    facts = json.loads(invoke(*words, "--by", "clues", "--json").stdout)
+    facts = json.loads(invoke(*words, "--by", "clues", "--json", "-j", 2).stdout)
+    assert (facts["backend"], facts["jobs"], facts["engine"]) == ("threading", 2, "lanes")
     assert sum(facts["strata"]["45"].values()) == table["clues"].to_pylist().count(45)
 
 

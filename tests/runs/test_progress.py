@@ -39,7 +39,7 @@ CALLS = {
 SUMMARIES = {
     "solve_table": "9 rows: 3 unique, 3 multiple, 3 invalid; ",
     "rate": "hardest techniques: 2 hidden single",
-    "augment": "9 rows: 18 images, seed ",
+    "augment": "9 rows: 12 images, 3 invalid",
     "generate_table": "5 rows: 5 unique, seed 1; ",
     "dedupe": "9 rows: 3 kept (3 of them invalid), 6 known, ",
 }

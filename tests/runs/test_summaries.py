@@ -63,7 +63,7 @@ FILES = {
     "rate_file": (rated, "RateSummary(1 row: 1 unique; "),
     "augment_file": (
         lambda f: bs.augment_file(pa_written(f, PUZZLES), f / "out.csv", 2, seed=5),
-        "AugmentSummary(3 rows: 6 images, seed 5; ",
+        "AugmentSummary(3 rows: 4 images, 1 invalid (row 3: ",
     ),
     "dedupe": (
         lambda f: bs.dedupe(pa_written(f, [*PUZZLES, PUZZLES[0]]), f / "out.csv"),

@@ -119,6 +119,9 @@ def test_searches_give_up_one_after_the_other_and_then_say_so(monkeypatch):
     with pytest.raises(bs.InputError) as caught:
         bs.sample("latin:5", 3, memory=1)
     assert caught.value.__notes__ == ["or draw `weighted` samples, which need no graph"]
+    with pytest.raises(bs.InputError, match="memory is 1 to") as caught:
+        bs.sample("latin:5", 3, memory=0)
+    assert not hasattr(caught.value, "__notes__")
     with pytest.raises(bs.InputError, match="no such file") as caught:
         bs.sample("quens:5", 3)
     assert not hasattr(caught.value, "__notes__")
