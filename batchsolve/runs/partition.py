@@ -12,7 +12,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Unpack
@@ -197,18 +197,18 @@ def partition(
         counts = np.bincount(part_of[strata == s], minlength=len(shares))
         totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
     made = {}
-    with _beside(folder) as beside:
+    with nullcontext("") if folder is None else _beside(folder) as beside:
         places = {os.path.basename(name): whole_target_of(name) for name in targets.values()}
         for k, name in enumerate(shares):
             is_in = part_of == k
             totals.parts[name] = int(np.count_nonzero(is_in))
-            target = os.path.join(beside, os.path.basename(targets[name])) if targets else None
-            how = target, files, Pool(**workers), silent
+            path = os.path.join(beside, os.path.basename(targets[name])) if targets else None
+            how = path, files, Pool(**workers), silent
             rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
             if rows is not None:
                 made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
-        if now := [path for path in facts if facts_of(path) != facts[path]]:
-            raise InputError(f"{now[0]}: was changed while it was read")
+        if other := [path for path in facts if facts_of(path) != facts[path]]:
+            raise InputError(f"{other[0]}: was changed while it was read")
         _put_in_place(beside, places)
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
@@ -275,11 +275,8 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
 
 
 @contextmanager
-def _beside(folder: str | None) -> Iterator[str]:
-    """Be the only partition into a folder; lend another one for parts that are not all written."""
-    if folder is None:
-        yield ""
-        return
+def _beside(folder: str) -> Iterator[str]:
+    """Be the only partition into a folder; lend another one for parts until all are written."""
     with disk_errors(folder):
         os.makedirs(folder, exist_ok=True)
     with only_writer(os.path.join(folder, "parts")) as beside:

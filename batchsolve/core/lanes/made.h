@@ -11,7 +11,7 @@ namespace batchsolve::lanes {
 struct Wish {
     Lists<std::uint16_t> units;                    // of cells
     std::span<const std::uint16_t> outside, free;  // cells; houses that share no cell
-    std::int64_t fewest, most;                     // clues; most is unlimited if no number is aimed at
+    std::int64_t fewest, most;  // clues; `most` is unlimited where no number is aimed at
     bool is_minimal, is_weighed;
     std::int64_t n_fills;
     bool is_single;

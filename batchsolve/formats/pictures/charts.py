@@ -188,8 +188,8 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
             f"{len(each):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give the "
             f"bounds of ranges with `bins`"
         )
-    share = f"{100 * total.right / total.judged:.1f} %" if total.judged else "–"
-    title = f"{share} of {counted(total.judged, 'row')} right"
+    of_all = f"{100 * total.right / total.judged:.1f} %" if total.judged else "–"
+    title = f"{of_all} of {counted(total.judged, 'row')} right"
     figure, (axes,) = new_figure(title, "", height=AROUND + ROW * len(each))
     if strata and total.judged:
         axes.axvline(total.right / total.judged, color=GREY, linestyle="--", zorder=0)
