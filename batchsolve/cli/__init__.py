@@ -11,8 +11,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import groupby
 from operator import itemgetter
@@ -224,9 +223,10 @@ def _exit_code(run: Callable[[], int]) -> int:
     # Dask logs lost workers and their results at any time; it raises the errors that matter as well
     for name in ("asyncio", "tornado.application", "distributed.client"):
         logging.getLogger(name).disabled = True
+    log, handler = logging.getLogger("batchsolve"), _BesideBars()
+    log.addHandler(handler)
     try:
-        with _warnings_on_stderr():
-            code = run()
+        code = run()
         with disk_errors("standard output"):
             sys.stdout.flush()
         return code
@@ -251,6 +251,8 @@ def _exit_code(run: Callable[[], int]) -> int:
         for line in [said, *_notes(error)]:
             print(printable(f"batchsolve: {line}"), file=sys.stderr)
         return EXIT_ERROR
+    finally:
+        log.removeHandler(handler)
 
 
 def _said(error: BatchsolveError | OSError) -> str:
@@ -270,17 +272,6 @@ class _BesideBars(logging.Handler):
         from tqdm import tqdm
 
         tqdm.write(printable(f"batchsolve: {record.getMessage()}"), file=sys.stderr)
-
-
-@contextmanager
-def _warnings_on_stderr() -> Iterator[None]:
-    """Print warnings of the package."""
-    log, handler = logging.getLogger("batchsolve"), _BesideBars()
-    log.addHandler(handler)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
 
 
 def _notes(error: BaseException) -> list[str]:

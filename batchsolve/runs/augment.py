@@ -294,7 +294,7 @@ def _drawn(
     kinds = [schema.field(place).type for place in places]
     columns = [_columns(kinds, *each) for each in zip(batch.grids, drawn, strict=True)]
     grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
-    if len(drawn) > 1:
+    if (np.diff(sources) < 0).any():  # of several shapes, or of rows with other rules
         order = np.argsort(sources, kind="stable")
         sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
     given = [k for k in range(batch.table.num_columns) if k not in places]
@@ -315,21 +315,17 @@ def _images(
 ) -> tuple[Images, int]:
     """Return the images of the good rows of a shape, and the number of rows that do not move.
 
-    The sources are rows of the block.
+    The sources are rows of the block, in ascending order only if all rows have the same rules.
     """
-    found, n_unmoved = [], 0
+    found = [Images(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0])]
+    n_unmoved = 0
     for problem, rows in grids.one_by_one():
         some, group = rows[good[rows]], group_of(problem)
         n_unmoved += len(some) * group.is_trivial
         places = grids.places(some)
         images = draw(group, grids.puzzles[places], grids.given[places], first + some)
         found.append(images._replace(sources=some[images.sources]))
-    if len(found) == 1:
-        return found[0], n_unmoved
-    found.append(Images(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0]))
-    sources, drawn, moved = map(np.concatenate, zip(*found, strict=True))
-    order = np.argsort(sources, kind="stable")
-    return Images(sources[order], drawn[order], moved[order]), n_unmoved
+    return Images(*map(np.concatenate, zip(*found, strict=True))), n_unmoved
 
 
 def _columns(kinds: list[pa.DataType], grids: Grids, images: Images) -> list[pa.Array]:

@@ -20,8 +20,6 @@ from batchsolve.formats.exact_cover_files import write_dlx, write_ec, write_json
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.runs.reading import FORMS as READ_FORMS, Puzzle, reading_of
 
-_COMMENTS = {"cnf": "c", "opb": "*"}
-
 
 def converted(problem: Puzzle, form: str) -> bytes:
     """Return a problem as the content of a file in another form.
@@ -91,7 +89,7 @@ def _write_cnf(problem: ExactCover, stack: list[int]) -> str:
     shown = range(1, left.options.size + 1)
     show = [] if n_variables == len(shown) else [" ".join(map(str, ("c p show", *shown, 0)))]
     head = [f"c t {'pmc' if show else 'mc'}", f"p cnf {n_variables} {len(clauses)}"]
-    return _text_of(chain(_names_of(problem, left, "cnf"), head, show, clauses))
+    return _text_of(chain(_names_of(problem, left, "c"), head, show, clauses))
 
 
 def _write_opb(problem: ExactCover, stack: list[int]) -> str:
@@ -103,7 +101,7 @@ def _write_opb(problem: ExactCover, stack: list[int]) -> str:
     costs = [] if problem.costs is None else problem.costs[left.options].tolist()
     terms = [f"{cost:+} x{v}" for v, cost in enumerate(costs, 1) if cost]
     objective = [f"min: {' '.join(terms)} ;"] if terms else []
-    return _text_of(chain([head], _names_of(problem, left, "opb"), objective, lines))
+    return _text_of(chain([head], _names_of(problem, left, "*"), objective, lines))
 
 
 def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
@@ -136,10 +134,10 @@ def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
                     yield f"-1 x{one} -1 x{other} >= -1 ;"
 
 
-def _names_of(problem: ExactCover, left: Residual, form: str) -> Iterator[str]:
-    """Yield the comments that name the options of variables."""
+def _names_of(problem: ExactCover, left: Residual, mark: str) -> Iterator[str]:
+    """Yield comments that name the options of variables; each begins with `mark`."""
     for v, o in enumerate(left.options.tolist(), 1):
-        yield f"{_COMMENTS[form]} {v} {' '.join(problem.option_name(o).split())}"
+        yield f"{mark} {v} {' '.join(problem.option_name(o).split())}"
 
 
 def _text_of(lines: Iterator[str]) -> str:

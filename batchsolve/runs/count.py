@@ -305,8 +305,7 @@ def solutions(
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        how: dict[str, Any] = {"collect": True, "symmetries": group}
-        tree = TreeSearch(problem, chosen, Piece.whole(begin), pool, **how)
+        tree = TreeSearch(problem, chosen, Piece.whole(begin), pool, collect=True, symmetries=group)
         for done in tree.run():
             tell(tree)
             if done.result.output is not None:

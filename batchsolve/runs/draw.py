@@ -156,10 +156,8 @@ def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | N
         The result of `board_of`.
     """
     clues = reading.stack.tolist()
-    return Picture(
-        reading.name,
-        [drawn(reading.problem, cover, clues, reading.notation, board) for cover in covers],
-    )
+    drawings = [drawn(reading.problem, cover, clues, reading.notation, board) for cover in covers]
+    return Picture(reading.name, drawings)
 
 
 def board_of(problem: ExactCover, n_drawings: int = 1) -> Board | None:

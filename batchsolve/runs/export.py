@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -487,10 +487,8 @@ def _cover_of_names(numbers: dict[str, int], unclear: set[str], value: object) -
     """Return the cover of a list of option names; in CSV, such a list is JSON."""
     names = value
     if isinstance(value, str):
-        try:
+        with suppress(ValueError):
             names = loads(value)
-        except ValueError:
-            names = None
     if not isinstance(names, list):
         raise InputError(f"{quoted(value)} is not a list of options")
     for name in names:

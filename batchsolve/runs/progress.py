@@ -227,14 +227,8 @@ def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
 ROW_BAR: Bar = rows_on, {"unit": " rows", "unit_scale": True}
 PROBE_BAR: Bar = rows_on, {"unit": " probes", "unit_scale": True}
 COVER_BAR: Bar = rows_on, {"unit": " solutions", "unit_scale": True}
-TREE_BAR: Bar = (
-    tree_on,
-    {
-        "total": 1.0,
-        "bar_format": "{percentage:6.2f}% of the tree, estimated|{bar}| "
-        "[{elapsed}<{remaining}{postfix}]",
-    },
-)
+_OF_TREE = "{percentage:6.2f}% of the tree, estimated|{bar}| [{elapsed}<{remaining}{postfix}]"
+TREE_BAR: Bar = tree_on, {"total": 1.0, "bar_format": _OF_TREE}
 
 
 def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]:

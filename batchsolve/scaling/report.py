@@ -233,18 +233,12 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
 
 def _names(series: list[Series]) -> tuple[list[str], str]:
     """Return a name for each series, made of its differences, and the common properties."""
-    return charts.distinct_names(
-        [
-            (
-                one.problem,
-                "weak scaling" if run.kind == "weak" else "",
-                run.engine,
-                run.backend,
-                f"depth {run.depth}",
-            )
-            for one, run in ((one, one.first) for one in series)
-        ]
-    )
+    parts = []
+    for one in series:
+        run = one.first
+        weak = "weak scaling" if run.kind == "weak" else ""
+        parts.append((one.problem, weak, run.engine, run.backend, f"depth {run.depth}"))
+    return charts.distinct_names(parts)
 
 
 def _bars(series: Iterable[Series], said: str = BARS) -> str:

@@ -314,9 +314,8 @@ class Corpus(Tables):
     def _has_blanks(self, name: str) -> bool:
         """Return True if any value of a column has a character that can be a blank cell."""
         blanks = re.escape(BLANKS if self._blank is None else self._blank)
-        return bool(
-            pc.any(pc.match_substring_regex(_texts(self._sample, name), f"[{blanks}]")).as_py()
-        )
+        has_blanks = pc.match_substring_regex(_texts(self._sample, name), f"[{blanks}]")
+        return bool(pc.any(has_blanks).as_py())
 
     @property
     def _no_puzzles(self) -> set[str]:

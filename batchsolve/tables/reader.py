@@ -584,11 +584,10 @@ class Reader:
         for row, pair in zip(rows.tolist(), pairs, strict=True):
             alike.setdefault(pair, []).append(row)
         for (notation, solution), some in alike.items():
-            is_clear = isinstance(notation, Notation)
-            shape = (
-                _shape(rules, notation, solution) if is_clear else _read_as(form) + str(notation)
-            )
-            yield shape, np.array(some)
+            if isinstance(notation, Notation):
+                yield _shape(rules, notation, solution), np.array(some)
+            else:
+                yield _read_as(form) + str(notation), np.array(some)
 
     def _of_solutions(
         self, notations: list[Notation | InputError], form: Form, given: pa.Array
