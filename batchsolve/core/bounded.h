@@ -155,9 +155,7 @@ public:
         return this->top_[levels_[level].node] - 1;
     }
 
-    /// Covers show the options taken, and with prices the excluded ones, too, which give the place
-    /// of the cover in tree order.
-    bool is_shown(Option o) const { return Price::matter || o < n_options_; }
+    bool is_shown(Option o) const { return o < n_options_; }  // taken, not excluded
 
     void begin_to_spend(std::size_t k) { prices_.begin(this->selected_, k); }
     void note_cover(std::size_t level) { prices_.note_cover(level); }

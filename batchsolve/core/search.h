@@ -42,7 +42,8 @@ public:
     bool count_cover(const Moves auto& moves, std::size_t level) {
         if (to_keep_ > 0) {
             --to_keep_;
-            append(out.covers, moves, level, [&](Option o) { return moves.is_shown(o); });
+            append(out.covers, moves, level,
+                   [&](Option o) { return task_.has_excluded || moves.is_shown(o); });
         }
         return ++out.counts[k_] == most_covers_;
     }

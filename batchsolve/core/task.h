@@ -82,6 +82,7 @@ struct Task {
     // of grids: whether the stacks of a root may be searched in any order, and whether the options
     // of a cover may stand in any, so that it is written as digits
     bool is_any_order, is_unordered;
+    bool has_excluded;  // covers show the options that were excluded, too
 };
 
 /// Stacks or covers that a search writes, each below a stack of its task.

@@ -155,6 +155,9 @@ class Task:
     unordered : bool
         True if the options of a cover may stand in any order. Otherwise they stand in the order in
         which they were chosen, by which covers can be put in tree order.
+    excluded : bool
+        True if covers of items with bounds have the options that were excluded, too, which tell
+        their place in tree order: option o as n_options + o.
     """
 
     stacks: Stacks
@@ -170,6 +173,7 @@ class Task:
     cheapest: int = 0
     ceilings: Ints | None = None
     unordered: bool = False
+    excluded: bool = False
 
     @classmethod
     def of(

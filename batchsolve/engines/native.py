@@ -53,7 +53,7 @@ def core_task(task: Task) -> tuple[Any, ...]:
     bounds = task.budget, task.depth, task.keep, task.room
     arrays = stacks.offsets, stacks.options, stacks.roots, stacks.branches.reshape(-1)
     in_core = *arrays, task.limits, task.allowances, np.full(len(stacks), task.fineness, np.int64)
-    return in_core, *bounds, task.any_order, task.unordered
+    return in_core, *bounds, task.any_order, task.unordered, task.excluded
 
 
 def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks.made) -> Outcome:
@@ -189,7 +189,8 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     """Search for the cheapest covers, with options numbered by cost."""
     by_cost, pricing = ranked(problem)
     # of options in the order of their costs, ranges are none of option numbers
-    again = replace(task, stacks=renumbered(task.stacks, pricing.rank), fineness=UNLIMITED)
+    stacks = renumbered(task.stacks, pricing.rank)
+    again = replace(task, stacks=stacks, fineness=UNLIMITED, excluded=True)
     costs = pricing.scale, pricing.net, pricing.share, pricing.is_useless
     found = native.search_cheapest(
         core_problem(by_cost),

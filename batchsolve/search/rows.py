@@ -230,7 +230,7 @@ class OpenRows:
             self._most_nodes[late] = answers.nodes[late]
         is_shared = self._shared[covers.roots]
         if is_shared.any():
-            self._keep_first(covers.take(is_shared), piece.keeps_roots)
+            self._keep_first(covers.take(is_shared))
             covers = covers.take(~is_shared)
         if len(covers):
             self._covers.append(covers)
@@ -269,13 +269,12 @@ class OpenRows:
             np.add.at(pending, left, 1)
             self._shared[left] |= (pending[left] > 1) | (answers.nodes[left] > 0)
 
-    def _keep_first(self, covers: Stacks, in_order: bool) -> None:
-        """Keep the covers of shared rows that come before those known so far, if any can."""
+    def _keep_first(self, covers: Stacks) -> None:
+        """Keep the covers of shared rows that come before those known so far."""
         problem = covers.problem if isinstance(covers, SolvedGrids) else None
         for row, cover in zip(covers.roots.tolist(), covers, strict=True):
             options = cover.tolist()
-            best = self._best.get(row)
-            if best is None or (not in_order and comes_before(options, *best)):
+            if row not in self._best or comes_before(options, *self._best[row]):
                 self._best[row] = options, problem
 
     def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
@@ -385,7 +384,7 @@ class OpenRows:
             return piece
         wanted = ~doubtful
         for k in np.flatnonzero(doubtful).tolist():
-            wanted[k] = self._is_wanted(int(rows[k]), piece, k)
+            wanted[k] = self._is_wanted(int(rows[k]), piece.stacks.first_path(k))
         np.subtract.at(self._pending, rows[~wanted], 1)
         return piece.take(wanted)
 
@@ -398,17 +397,15 @@ class OpenRows:
         most_nodes = self._most_nodes[rows]
         limits = np.maximum(self._limit - answers.counts[rows], 1)
         allowances, any_order = most_nodes - answers.nodes[rows], (most_nodes == UNLIMITED).all()
-        how = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, **others}
-        return Task(stacks, limits, allowances, budget, **how)
+        how = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, "excluded": True}
+        return Task(stacks, limits, allowances, budget, **how, **others)
 
-    def _is_wanted(self, row: int, piece: Piece, k: int) -> bool:
+    def _is_wanted(self, row: int, stack: list[int]) -> bool:
         answers = self._answers
         if row in answers.unfinished:
             return False
         if answers.counts[row] >= self._limit:  # only an earlier first cover matters
-            if piece.keeps_roots or row not in self._best:
-                return False
-            return comes_before(piece.stacks.first_path(k), *self._best[row])
+            return row in self._best and comes_before(stack, *self._best[row])
         answers.unfinished[row] = None
         return False
 
@@ -416,8 +413,8 @@ class OpenRows:
 def comes_before(stack: list[int], cover: list[int], problem: GridProblem | None = None) -> bool:
     """Return whether a stack that does not lead to a cover comes before it in tree order.
 
-    Items have no bounds. The options of the cover are in order of choice, or cell by cell of a
-    grid, if that is given.
+    The options of the cover are in order of choice, with those excluded, or cell by cell of a grid,
+    if that is given.
     """
     if problem is None:
         return stack < cover
@@ -499,8 +496,6 @@ class RowWork:
             rows.open(stacks, fallback)
             after = fallback[1] if fallback else UNLIMITED
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
-            # covers do not hold the exclusions that tell which of two comes first
-            keeps_roots |= self.keep > 0 and problem.bounds is not None
             n, whole = len(stacks), engine.capabilities.whole_stacks
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             # A problem beside others begins even if one before it took all nodes. So only hard ones
@@ -626,9 +621,8 @@ def search_rows(
     """Search blocks; yield each with its output, in order, while workers go on with the next.
 
     With a node limit or a fallback engine, rows are not split, and all stacks of a row stay in one
-    piece, because the place where its search stops must not depend on the workers. So do those of
-    items with bounds, of which the first cover is wanted. Rows are not split either if the engine
-    searches whole stacks.
+    piece, because the place where its search stops must not depend on the workers. Rows are not
+    split either if the engine searches whole stacks.
 
     Parameters
     ----------

@@ -15,6 +15,6 @@ struct type_caster<Stacks> : PartsCaster<Stacks, Ints, std::span<const batchsolv
 
 template <>
 struct type_caster<Task> : PartsCaster<Task, Stacks, std::int64_t, std::int64_t, std::int64_t,
-                                       std::int64_t, bool, bool> {};
+                                       std::int64_t, bool, bool, bool> {};
 
 }  // namespace nanobind::detail
