@@ -322,12 +322,12 @@ def n_regions(text: str) -> int:
     >>> n_regions("AABB AABB CCDD CCDD"), n_regions("1 1 1 10 10 2 10 2 2")
     (4, 3)
     """
-    labels = re.split(r"[\s,;]+", text.strip())
-    characters = "".join(labels)
-    n = len(set(characters))
-    if n * n != len(characters) and len(labels) > 1:
-        n = len(set(labels))
-    if n * n not in (len(characters), len(labels)):
+    words = re.split(r"[\s,;]+", text.strip())
+    layouts = ["".join(words), words] if len(words) > 1 else words
+    sizes = [len({*labels}) for labels in layouts]
+    fits = (n for n, labels in zip(sizes, layouts, strict=True) if n * n == len(labels))
+    n = next(fits, sizes[-1])
+    if n * n not in map(len, layouts):
         raise InputError(
             f"the regions {quoted(text.strip())} are not the text of a letter or number for each "
             f"of N² cells"

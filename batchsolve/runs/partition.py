@@ -11,8 +11,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Unpack
@@ -43,7 +43,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
-from batchsolve.tables.places import facts_of, split_suffixes
+from batchsolve.tables.places import exists, facts_of, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block
 from batchsolve.workers import Pool
@@ -198,18 +198,20 @@ def partition(
         totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
     made = {}
     with nullcontext("") if folder is None else _beside(folder) as beside:
-        places = {os.path.basename(name): whole_target_of(name) for name in targets.values()}
+        for target in _targets(folder, shares, sources).values() if folder else ():
+            whole_target_of(target)  # other runs may have left rows or parts by now
         for k, name in enumerate(shares):
             is_in = part_of == k
             totals.parts[name] = int(np.count_nonzero(is_in))
-            path = os.path.join(beside, os.path.basename(targets[name])) if targets else None
-            how = path, files, Pool(**workers), silent
+            part = os.path.join(beside, os.path.basename(targets[name])) if targets else None
+            how = part, files, Pool(**workers), silent
             rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
             if rows is not None:
                 made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
-        if other := [path for path in facts if facts_of(path) != facts[path]]:
-            raise InputError(f"{other[0]}: was changed while it was read")
-        _put_in_place(beside, places)
+        for path, before in facts.items():
+            if not exists(path) or facts_of(path) != before:
+                raise InputError(f"{path}: was changed while it was read")
+        _put_in_place(beside, targets.values())
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
@@ -279,24 +281,33 @@ def _beside(folder: str) -> Iterator[str]:
     """Be the only partition into a folder; lend another one for parts until all are written."""
     with disk_errors(folder):
         os.makedirs(folder, exist_ok=True)
-    with only_writer(os.path.join(folder, "parts")) as beside:
-        try:
+    beside = os.path.join(folder, "parts")
+    try:
+        with only_writer(beside) as beside:
             yield beside
-        except OutputError as error:
-            raise OutputError(str(error).replace(beside, folder)) from error
+    except OutputError as error:  # users know the folder alone
+        raise OutputError(str(error).replace(beside, folder)) from error
 
 
-def _put_in_place(beside: str, places: dict[str, str]) -> None:
+def _put_in_place(beside: str, targets: Iterable[str]) -> None:
     """Replace the parts of an earlier run, whose rows could be those of the new parts.
 
     All of them are removed first, so that parts of both are never there.
     """
-    for place in places.values():
-        with disk_errors(place), suppress(FileNotFoundError):
-            os.remove(place)
-    for name, place in places.items():
-        with disk_errors(place):
-            shutil.move(os.path.join(beside, name), place)
+    with ExitStack() as held:
+        ready = {}
+        for target in targets:
+            place = whole_target_of(target)
+            with disk_errors(target):  # a link may lead to another disk
+                near = held.enter_context(only_writer(place))
+                path = os.path.join(beside, os.path.basename(target))
+                ready[place] = shutil.move(path, near)
+        for place in ready:
+            with disk_errors(place), suppress(FileNotFoundError):
+                os.remove(place)
+        for place, path in ready.items():
+            with disk_errors(place):
+                os.replace(path, place)
 
 
 def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:

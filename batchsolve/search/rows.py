@@ -397,8 +397,8 @@ class OpenRows:
         most_nodes = self._most_nodes[rows]
         limits = np.maximum(self._limit - answers.counts[rows], 1)
         allowances, any_order = most_nodes - answers.nodes[rows], (most_nodes == UNLIMITED).all()
-        how = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, "excluded": True}
-        return Task(stacks, limits, allowances, budget, **how, **others)
+        how = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, **others}
+        return Task(stacks, limits, allowances, budget, excluded=True, **how)
 
     def _is_wanted(self, row: int, stack: list[int]) -> bool:
         answers = self._answers

@@ -152,18 +152,11 @@ private:
         return regions_[cell] == static_cast<T>(region) ? value : Lanes{};
     }
 
-    /// The value of the region that a cell has: of each two, then of each two of those.
-    Lanes of_region(int cell, Regions values) const {
-        const Lanes region = regions_[cell];
-        T bit = 1;
-        for (int n_values = n(); n_values > 1; n_values = (n_values + 1) / 2, bit *= 2) {
-            const auto is_odd = (region & bit) != 0;
-            for (int r = 0; r < n_values / 2; ++r) {
-                values[r] = is_odd ? values[2 * r + 1] : values[2 * r];
-            }
-            if (n_values % 2 == 1) values[n_values / 2] = values[n_values - 1];
-        }
-        return values[0];
+    /// The value of the region that a cell has.
+    Lanes of_region(int cell, const Regions& values) const {
+        Lanes chosen{};
+        for (int r = 0; r < n(); ++r) chosen |= in_region(cell, r, values[r]);
+        return chosen;
     }
 
     /// Look for naked and hidden singles in the regions.

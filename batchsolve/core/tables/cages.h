@@ -80,7 +80,8 @@ private:
     bool read_word(Bytes word) {
         if (word.size() < 3 || word[1] != '=') return false;
         auto& total = cages_[word[0]].total;
-        if (word[0] >= 128 || word[0] == '=' || word[0] == '.' || total) return false;
+        const bool is_label = ' ' < word[0] && word[0] < 128 && word[0] != '=' && word[0] != '.';
+        if (!is_label || total) return false;
         total = total_of(word.subspan(2), no_sum_);
         return total.has_value();
     }

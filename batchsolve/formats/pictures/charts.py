@@ -185,8 +185,8 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     each = dict(strata) or {"all rows": total}
     if len(each) > MOST_DRAWN:
         raise InputError(
-            f"{len(each):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give the "
-            f"bounds of ranges with `bins`"
+            f"{len(each):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give one "
+            f"column, or the bounds of ranges with `bins`"
         )
     of_all = f"{100 * total.right / total.judged:.1f} %" if total.judged else "–"
     title = f"{of_all} of {counted(total.judged, 'row')} right"
