@@ -41,7 +41,7 @@ public:
         Lanes changed{};
         for (const auto& [one, other] : rules_.distinct) changed |= review_distinct(one, other);
         for (const auto& pair : rules_.related) changed |= review_related(pair);
-        for (const auto& meet : rules_.meets) changed |= review_meet(meet);
+        for (std::size_t k = 0; k < rules_.n_meets(); ++k) changed |= review_meet(rules_.meet(k));
         changed_ |= changed;
         if (!regions_.empty()) {
             review_regions();

@@ -17,7 +17,7 @@ struct Related {
 
 /// Two houses that share two cells or more.
 struct Meet {
-    std::vector<std::uint16_t> shared, one, other;  // the cells of both; of one house alone
+    std::span<const std::uint16_t> shared, one, other;  // the cells of both; of one house alone
 };
 
 /// The rows and columns of a box of up to 32 cells; 0 if there is none.
@@ -63,6 +63,9 @@ public:
         find_meets();
     }
 
+    std::size_t n_meets() const { return meets_.size() / 3; }
+    Meet meet(std::size_t k) const { return {meets_[3 * k], meets_[3 * k + 1], meets_[3 * k + 2]}; }
+
     std::size_t n_relations() const { return relations_.size() / 2; }
 
     /// Return the digits that each digit of one cell leaves to the other one.
@@ -78,7 +81,6 @@ public:
     const Matrix<std::uint16_t> houses;                             // n_digits cells each
     std::vector<std::pair<std::uint16_t, std::uint16_t>> distinct;  // cells that no house has both
     std::vector<Related> related;
-    std::vector<Meet> meets;
 
 private:
     void find_meets() {
@@ -87,17 +89,20 @@ private:
                 std::vector<std::uint16_t> one(houses[h].begin(), houses[h].end());
                 std::vector<std::uint16_t> other(houses[g].begin(), houses[g].end());
                 std::ranges::sort(one), std::ranges::sort(other);
-                Meet both;
-                std::ranges::set_intersection(one, other, std::back_inserter(both.shared));
-                if (both.shared.size() < 2 || both.shared.size() == one.size()) continue;
-                std::ranges::set_difference(one, other, std::back_inserter(both.one));
-                std::ranges::set_difference(other, one, std::back_inserter(both.other));
-                meets.push_back(std::move(both));
+                std::vector<std::uint16_t> shared;
+                std::ranges::set_intersection(one, other, std::back_inserter(shared));
+                if (shared.size() < 2 || shared.size() == one.size()) continue;
+                meets_.append(shared);
+                std::ranges::set_difference(one, other, std::back_inserter(meets_.values));
+                meets_.end_list();
+                std::ranges::set_difference(other, one, std::back_inserter(meets_.values));
+                meets_.end_list();
             }
         }
     }
 
-    Matrix<std::uint32_t> relations_;  // relation, direction, digit -> digits of the other
+    GrowingLists<std::uint16_t> meets_;  // three lists each, see `Meet`
+    Matrix<std::uint32_t> relations_;    // relation, direction, digit -> digits of the other
 };
 
 /// The rules of single rows. They are views of arrays that the caller keeps.
