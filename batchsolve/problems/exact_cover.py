@@ -596,7 +596,7 @@ def named_place(name: str) -> tuple[dict[str, int], str]:
 
 
 def places_like(pattern: str, names: Sequence[str]) -> list[int]:
-    """Return the places of a name or, if there is no such name, of those like a pattern.
+    """Return the places of the name that a pattern is, or else of the names that it matches.
 
     Examples
     --------

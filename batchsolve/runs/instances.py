@@ -357,7 +357,8 @@ def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     for row, cover in zip(covers.roots.tolist(), covers, strict=True):
         reading = batch.reading(row)
         assert reading is not None  # it was searched
-        names[row] = _names_of(reading, cover[cover < reading.problem.n_options])
+        taken = cover[cover < reading.problem.n_options]  # the others are excluded
+        names[row] = _names_of(reading, taken)
     return _with_facts(values, {"cover": pa.array(names, _NAMES)})
 
 

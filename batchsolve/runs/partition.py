@@ -43,9 +43,9 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
 from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
-from batchsolve.tables.places import exists, facts_of, split_suffixes
+from batchsolve.tables.places import Facts, exists, facts_of, split_suffixes
 from batchsolve.tables.reader import Batch
-from batchsolve.tables.sources import Block
+from batchsolve.tables.sources import Block, changed
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -185,7 +185,7 @@ def partition(
     for target in targets.values():
         refuse_own_output(inputs, sources, target)
     note_columns(totals, corpus)
-    facts = {path: facts_of(path) for path in sources if isinstance(path, str)}
+    facts = _facts_of(sources)
     for name in wanted.by:
         corpus.check_column(name)
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
@@ -198,8 +198,9 @@ def partition(
         totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
     made = {}
     with nullcontext("") if folder is None else _beside(folder) as beside:
-        for target in _targets(folder, shares, sources).values() if folder else ():
-            whole_target_of(target)  # other runs may have left rows or parts by now
+        if folder is not None:  # other runs may have left tables, or rows, by now
+            for target in _targets(folder, shares, sources).values():
+                whole_target_of(target)
         for k, name in enumerate(shares):
             is_in = part_of == k
             totals.parts[name] = int(np.count_nonzero(is_in))
@@ -208,9 +209,10 @@ def partition(
             rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
             if rows is not None:
                 made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
-        for path, before in facts.items():
-            if not exists(path) or facts_of(path) != before:
-                raise InputError(f"{path}: was changed while it was read")
+        now = _facts_of(sources)
+        for path in facts:
+            if now.get(path) != facts[path]:
+                raise changed().of(path)
         _put_in_place(beside, targets.values())
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
@@ -246,6 +248,11 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
     if unusable := [name for name in shares if not re.fullmatch(r"\w[\w.-]*", name)]:
         raise InputError(f"a part is named by a word, such as train, not {quoted(unusable[0])}")
     return shares
+
+
+def _facts_of(sources: list[Any]) -> dict[str, Facts]:
+    """Return the facts about those sources that are files, not tables or the text of a grid."""
+    return {one: facts_of(one) for one in sources if isinstance(one, str) and exists(one)}
 
 
 def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[str, str]:

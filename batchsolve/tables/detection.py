@@ -273,7 +273,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
 
 def _first_lines(head: bytes) -> tuple[str, str]:
     """Return the first two lines that are neither empty nor a comment; empty ones if they lack."""
-    # which are decoded up to the last character, because the end of the head may cut it
+    # the end of the head may cut a character, which is left out
     each = (utf_8_decode(line)[0].strip(" \r\n") for line in io.BytesIO(head))
     told = (line for line in each if line.strip() and not line.startswith("#"))
     return next(told, ""), next(told, "")

@@ -213,6 +213,10 @@ def test_blocks_of_blank_lines_are_in_no_stratum(tmp_path):
     assert summary.rows == 2
 
 
+def test_the_text_of_a_grid_is_a_row(tmp_path):
+    assert bs.partition("1.....2..3.....4", tmp_path / "pp").rows == 1
+
+
 def test_malformed_rows_with_a_solution_are_in_no_group():
     puzzles = ["1.....2..3.....4", "12", "ab"]
     table = pa.table({"puzzle": puzzles, "solution": ["1243342143122134"] * 3})
