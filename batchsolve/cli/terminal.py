@@ -30,8 +30,6 @@ def interrupts() -> Iterator[None]:
     waits for the check, and a second one is raised at once, although it may be lost. An exception
     after Ctrl-C becomes Ctrl-C, because compiled code may raise another one instead. The end of the
     block is a check as well.
-
-    Python swallows and prints what is raised while it frees an object; an interrupt is not printed.
     """
     pressed: type[KeyboardInterrupt] | None = None
 
@@ -45,18 +43,12 @@ def interrupts() -> Iterator[None]:
         if pressed:
             raise pressed
 
-    def swallowed(unraisable: sys.UnraisableHookArgs) -> None:
-        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
-            print_swallowed(unraisable)
-
-    print_swallowed = sys.unraisablehook
     before = {signum: signal.getsignal(signum) for signum in _RAISED}
     heard = [signum for signum, how in before.items() if how not in (signal.SIG_IGN, None)]
     for signum in heard:  # the others are ignored, or handled outside of Python
         signal.signal(signum, note)
-    sys.unraisablehook = swallowed
     try:
-        with asking(check):
+        with _unprinted(KeyboardInterrupt), asking(check):
             yield
         check()
     except Exception as error:
@@ -67,9 +59,23 @@ def interrupts() -> Iterator[None]:
             interrupt.add_note(line)
         raise interrupt from error
     finally:
-        sys.unraisablehook = print_swallowed
         for signum in heard:
             signal.signal(signum, before[signum])
+
+
+@contextmanager
+def _unprinted(kind: type[BaseException]) -> Iterator[None]:
+    """Do not print exceptions of a kind that Python swallows, as it does while it frees objects."""
+
+    def swallowed(unraisable: sys.UnraisableHookArgs) -> None:
+        if not issubclass(unraisable.exc_type, kind):
+            print_swallowed(unraisable)
+
+    print_swallowed, sys.unraisablehook = sys.unraisablehook, swallowed
+    try:
+        yield
+    finally:
+        sys.unraisablehook = print_swallowed
 
 
 def _notes_of(error: BaseException | None) -> Iterator[str]:
@@ -132,7 +138,8 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
         seconds = min(search.time_limit, MAX_SECONDS)
         # the signal repeats, because a callback that it interrupts cannot raise
         signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
-        yield rest
+        with _unprinted(TimeIsUp):
+            yield rest
     finally:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.0)

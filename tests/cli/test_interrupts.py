@@ -167,6 +167,18 @@ def test_a_time_limit_ends_what_comes_before_a_search():
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+class FreedLate:
+    def __del__(self):
+        time.sleep(0.1)
+
+
+def test_a_time_limit_that_python_swallows_is_not_printed_and_comes_again(capsys):
+    with pytest.raises(TimeIsUp), time_limited(SearchSettings(time_limit=0.05)):
+        FreedLate()
+        time.sleep(600)
+    assert capsys.readouterr().err == ""
+
+
 def test_what_a_time_limit_leaves_is_for_the_search():
     with time_limited(SearchSettings(time_limit=1e9, limit=3)) as rest:
         left = rest()
