@@ -171,11 +171,11 @@ def _take_taxes(highest):
     native.take_taxes(options, ends, fixed, np.ones(1, np.int64), highest, 1)
 
 
-def _dig(digit):
+def _dig(digit, nodes=0):
     units, no_cells = (np.arange(82), np.arange(81, dtype=np.uint16)), np.zeros(0, np.uint16)
     wish = Wish(units, no_cells, no_cells, 0, 81, True, False, 1, False, 10**6, 10**6, 10**6)
     made = Made.of_rows(1, 81)
-    made.solutions[:] = digit
+    made.solutions[:], made.nodes[:] = digit, nodes
     dig_rows(GRID, wish, np.zeros(2, np.uint64), np.zeros(1, np.int64), made)
 
 
@@ -186,6 +186,7 @@ def _dig(digit):
         (lambda nodes: _search(allowance=nodes), 0, -1, "limits and allowances are 0 or more"),
         (_take_taxes, 0, -1, "the options of the items do not fit together"),
         (_dig, 9, 10, "a solution has another digit"),
+        (lambda nodes: _dig(9, nodes), 0, 2**63 - 1, "a number is too large to count on"),
     ],
 )
 def test_the_core_refuses_amounts_and_digits_out_of_bounds(call, good, bad, why):

@@ -65,7 +65,7 @@ public:
         require(cells.size() <= n_, "a cage has no more cells than there are digits");
         for (const Cell cell : cells) require(cell < n_cells_, "a cage has another cell");
         const auto is_free = [&](Cell cell) { return row_.cage_of[cell] == none; };
-        if (total != no_sum && std::ranges::all_of(cells, is_free)) {
+        if (total >= 0 && total <= most_ && std::ranges::all_of(cells, is_free)) {
             for (const Cell cell : cells) row_.cage_of[cell] = row_.sums.size();
             row_.sums.push_back({static_cast<std::int64_t>(cells.size()), total});
         }

@@ -54,6 +54,9 @@ struct Made {
         for (const auto& of_rows : {attempts, nodes, fewest, most}) {
             require(of_rows.size() == n_rows, "the numbers of puzzles do not fit together");
         }
+        for (const auto& numbers : {attempts, nodes}) {
+            for (const auto k : numbers) require(k >> 62 == 0, "a number is too large to count on");
+        }
         require(reasons.size() == n_rows && reasons.width >= 4 && weights.size() == n_rows,
                 "the reasons and weights of puzzles do not fit together");
     }

@@ -41,9 +41,10 @@ public:
         const auto n = static_cast<std::size_t>(n_digits);
         require(0 < n_digits && n_digits <= 32, "grids have up to 32 digits");
         require(0 < n_cells && n_cells < 0x10000, "grids have up to 65,535 cells");
-        require(box.rows == 0 || (box.rows > 0 && box.rows * box.columns == n_digits &&
-                                  n_cells == n_digits * n_digits),
-                "a box has a cell for each digit");
+        require(
+            box.rows == 0 || (box.rows > 0 && std::int64_t{box.rows} * box.columns == n_digits &&
+                              n_cells == n_digits * n_digits),
+            "a box has a cell for each digit");
         require(houses.width == n && distinct.width == 2 && related.width == 3 &&
                     relations.width == n && relations.size() % 2 == 0,
                 "houses have as many cells as there are digits, pairs have two");
