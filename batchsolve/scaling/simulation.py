@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import heapq
 import statistics
-import time
 from bisect import bisect
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -62,6 +61,7 @@ CLASSES = 64  # subtrees of 2^c to 2^(c+1) nodes are one class
 WALKS = 8  # in a batch
 PROBES = 32  # of each large child
 ENOUGH = 2_000  # samples; more hardly change a forecast
+MOST_CHILDREN = 10_000  # of the samples; a child takes about a millisecond
 COUNTED = 2_000  # nodes up to which a child is counted, which takes about as long as its probes
 
 
@@ -391,7 +391,7 @@ def sample_shape(
     engine: Engine,
     nodes: float,
     *,
-    seconds: float = 10.0,
+    enough: int = ENOUGH,
 ) -> Shape:
     """Sample the shape of the tree below a stack.
 
@@ -403,8 +403,9 @@ def sample_shape(
         One with reproducible nodes.
     nodes : float
         The size of the whole tree, counted or estimated.
-    seconds : float
-        Time after which no batch of walks starts; sampling ends sooner after `ENOUGH` samples.
+    enough : int
+        Samples after which no batch of walks starts; none starts after `MOST_CHILDREN` either, but
+        none is left out for lack of time, so that a forecast drawn again is the same.
 
     Returns
     -------
@@ -419,19 +420,18 @@ def sample_shape(
     --------
     >>> from batchsolve.engines import get_engine
     >>> from batchsolve.problems.sudoku import Sudoku
-    >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000, seconds=0.01)
+    >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000, enough=10)
     >>> shape[-1][0]
     [0.25, 0.25, 0.25, 0.25]
     """
     rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, Floats]] = []
-    begin = time.monotonic()
-    while True:
+    while len(samples) <= enough and sum(len(shares) for _, shares in samples) <= MOST_CHILDREN:
         found = _walk(problem, root.take(np.zeros(WALKS, np.int64)), engine, nodes, rng)
-        samples += found
-        if not found or len(samples) > ENOUGH or time.monotonic() - begin > seconds:
+        if not found:
             break
+        samples += found
     return shape_of(samples)
 
 
