@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice, pairwise, takewhile
@@ -51,7 +51,8 @@ _SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  #
 _LONG = 129  # characters of fields that may have small letters; hashes, of these, have fewer
 _MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
 _DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
-_SENTENCE = re.compile(r"(?:\b[A-Za-z][a-z]{0,14}[,.]? +){8}")  # of no grid, nor title
+# of no grid, nor title
+_SENTENCE = re.compile(r"(?:\b(?!nan\b|null\b|None\b)[A-Za-z][a-z]{1,14}[,.]? +){8}")
 
 # library lines of HoDoKu, such as :0000:x:…:::, with the grid in the fourth field, and + before
 # cells that are solved
@@ -79,7 +80,6 @@ class DrawnForm(NamedTuple):
     """The form of the drawings of a text, as the first of them has it."""
 
     n: int
-    has_dashes: bool  # dashes are blank cells, and not frames alone
     has_gaps: bool  # blank lines stand below each row of boxes; otherwise they end a grid
 
 
@@ -146,9 +146,6 @@ def rows_of(text: str, size: int | None = None, name: str = "") -> list[Row]:
     If several grids are drawn, raise `SeveralGridsError`. `size` is N, if it is known.
     """
     rows = _rows(text := bare(text))
-    # if a dash stands among cells, lines of dashes are rows of blank cells, not frames
-    if "-" in text and any("-" in word for _, words in rows for word in words):
-        rows = _rows(text, dashes_are_cells=True)
     form = form_of_drawing(text) if len(rows) > 1 and cells_of(rows, size)[2] is None else None
     if form is None or size not in (None, form.n):
         return rows
@@ -342,13 +339,13 @@ def form_of_drawing(text: str) -> DrawnForm | None:
     """
     if len(numbered := _lines(text)) < 2:
         return None
-    has_dashes = any("-" in word for _, line in numbered for word in row_of_cells(line) or ())
+    dashed = _dashed(numbered)
     n, gaps = 0, set[int]()  # the rows above blank lines
     rows: list[tuple[str, ...]] = []
     for _, line in numbered:
         if line.count('"') % 2:
             return None  # the grid is a field of a table
-        if not (words := row_of_cells(line, has_dashes)):
+        if not (words := row_of_cells(line, dashed)):
             gaps |= {len(rows)} if not line.strip() else set()
             continue
         before, n = n, len(_cells_below(words, n) if rows else _cells(words))
@@ -364,7 +361,7 @@ def form_of_drawing(text: str) -> DrawnForm | None:
                 if are_grids("".join(words) for words in rows):
                     return None
                 height, _ = default_box(n) or (1, n)
-                return DrawnForm(n, has_dashes, gaps.issuperset(range(height, n, height)))
+                return DrawnForm(n, gaps.issuperset(range(height, n, height)))
     return None
 
 
@@ -383,12 +380,13 @@ def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
     ('Grid 01', '12..3.........4')
     """
     lines, here = _lines(text), DrawnGrid()
+    dashed = _dashed(lines)
     for k, (number, line) in enumerate(lines):
-        words = row_of_cells(line, form.has_dashes)
+        words = row_of_cells(line, dashed)
         if here.rows:
             is_row = bool(words and _cells_below(words, form.n))
         else:
-            begun = _form_from(lines[k : k + 3 * _MOST], words, form) if words else None
+            begun = _form_from(lines[k : k + 3 * _MOST], dashed, form) if words else None
             form, is_row = begun or form, begun is not None
         is_gap = not form.has_gaps and not line.strip()
         if here.rows and (is_gap or (words is not None and not is_row)):
@@ -420,22 +418,22 @@ def _titled(number: int, line: str, words: tuple[str, ...], title: str) -> Drawn
 
 
 def _form_from(
-    lines: Sequence[tuple[int, str]], first: tuple[str, ...], form: DrawnForm
+    lines: Sequence[tuple[int, str]], dashed: Set[int], form: DrawnForm
 ) -> DrawnForm | None:
     """Return the form of the drawing that begins with the first line; None if none does."""
-    n = len(_cells(first))
+    n = len(_cells(row_of_cells(lines[0][1], dashed) or ()))
     if n in (0, form.n):
         return form if n else None
-    rows = filter(None, (row_of_cells(line, form.has_dashes) for _, line in lines))
+    rows = filter(None, (row_of_cells(line, dashed) for _, line in lines))
     half = list(islice(rows, n // 2))  # fewer may be titles
     if len(half) < n // 2 or any(len(_cells_below(words, n)) != n for words in half):
         return None
     drawn = form_of_drawing("\n".join(line for _, line in lines))
     if drawn and drawn.n == n:
-        return drawn._replace(has_dashes=form.has_dashes)
+        return drawn
     are_cells = all(len(_cells(words)) == n and not "".join(words).isalpha() for words in half)
     lacks_rows = are_cells and not looks_like_grid(lines[0][1])
-    return form._replace(n=n, has_gaps=False) if lacks_rows else None
+    return DrawnForm(n, False) if lacks_rows else None
 
 
 def looks_like_grid(text: str) -> bool:
@@ -490,10 +488,9 @@ def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _cells_below(words: tuple[str, ...], n: int) -> tuple[str, ...]:
     """Return the cells of a row below others, which may have wrong ones or another length."""
-    for cells in _ways_to_read(words):
-        if len(cells) == n or _are_cells(cells, n):
-            return cells
-    return ()
+    ways = list(_ways_to_read(words))
+    fitting = (cells for cells in ways if len(cells) == n)
+    return next(chain(fitting, (cells for cells in ways if _are_cells(cells, n))), ())
 
 
 def _are_cells(cells: Sequence[str], n: int) -> bool:
@@ -586,46 +583,70 @@ def _n_numbered(line: str) -> int:
 
 
 def _without_gaps(lines: Sequence[str]) -> list[str]:
-    """Return lines with blank ones for empty rows that part boxes or grids of a spreadsheet.
+    """Return lines with blank ones for the rows of a spreadsheet that are not of its grids.
 
-    These are the rows between boxes, or all empty ones, if whole grids are left without them.
+    These are the numbers of columns above grids, and empty rows that part boxes or grids.
     """
     kept = list(lines)
     for n, each in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):
-        rows, height = list(each), (default_box(n) or (n,))[0]
-        between_boxes = rows[height :: height + 1]
-        empty = [k for k in rows if not lines[k].strip(",; \t")]
-        for gaps in (between_boxes, empty if len(rows) % n else []):
-            if set(gaps) <= set(empty) and len(rows) - len(gaps) in range(n, len(rows) + 1, n):
-                for k in gaps:
+        rows = list(each)
+        empty = {k for k in rows if not lines[k].strip(",; \t")}
+        heads = {k for k in rows if k == rows[0] or k - 1 in empty}
+        heads = {k for k in heads if _n_numbered(lines[k]) == n}
+        for without in (heads, set[int]()) if rows[0] in heads else (set[int](),):
+            gaps = _gaps([k for k in rows if k not in without], empty, n)
+            if gaps is not None:
+                for k in (*without, *gaps):
                     kept[k] = ""
                 break
     return kept
 
 
-def _rows(text: str, dashes_are_cells: bool = False) -> list[Row]:
-    """Return the lines with cells, without comments and frames.
+def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
+    """Return the empty rows without which others are whole grids of N rows; None if they are not.
 
-    If a dash is a blank cell, a line of dashes and bars without corners is a row of blank cells.
+    Such rows stand between boxes and grids, between boxes, or between grids; or there are none, or
+    they are all the empty ones.
     """
-    return [
-        (number, words)
-        for number, line in _lines(text)
-        if (words := row_of_cells(line, dashes_are_cells))
-    ]
+    height = (default_box(n) or (n,))[0]
+    of_grid = n + n // height - 1  # rows, with those between its boxes
+    between_boxes = [k for i, k in enumerate(rows) if i % of_grid % (height + 1) == height]
+    every = [k for k in rows if k in empty]
+    for gaps in (rows[height :: height + 1], between_boxes, rows[n :: n + 1], [], every):
+        n_rows = len(rows) - len(gaps)
+        if empty.issuperset(gaps) and n_rows > 0 and n_rows % n == 0:
+            return list(gaps)
+    return None
 
 
-def row_of_cells(line: str, dashes_are_cells: bool = False) -> tuple[str, ...] | None:
+def _dashed(lines: Iterable[tuple[int, str]]) -> Set[int]:
+    """Return the numbers of cells of rows that have a dash for a blank cell."""
+    rows = (row_of_cells(line) or () for _, line in lines if "-" in line)
+    ways = (way for words in rows if "-" in "".join(words) for way in _ways_to_read(words))
+    return {len(cells) for cells in ways if _are_cells(cells, len(cells))}
+
+
+def _rows(text: str) -> list[Row]:
+    """Return the lines with cells, without comments and frames."""
+    lines = _lines(text)
+    dashed = _dashed(lines)
+    return [(number, words) for number, line in lines if (words := row_of_cells(line, dashed))]
+
+
+def row_of_cells(line: str, dashed: Set[int] = frozenset()) -> tuple[str, ...] | None:
     """Return the texts of a line between blanks, commas and bars; none of the title of a section.
 
-    A frame or a comment is None.
+    A frame or a comment is None. A line of dashes and bars without corners is a frame, but for a
+    row of as many blank cells as a row has that is `dashed`, with a dash among its cells.
     """
     line = without_points(_COMMENT.sub("", line) if "#" in line else line)
     if _SECTION.fullmatch(line):
         return ()
-    is_blank = dashes_are_cells and "-" in line and not set(line) - set("-|! \t,;")
-    if not is_blank and _RULE.fullmatch(line):
-        return None
     fields = _FIELD_END.split(_BARS.sub(" ", line))
     # a spreadsheet leaves blank cells empty
-    return tuple([word for field in fields for word in field.split() or ["."]])
+    words = tuple([word for field in fields for word in field.split() or ["."]])
+    if not _RULE.fullmatch(line):
+        return words
+    is_blank = "-" in line and not set(line) - set("-|! \t,;│┃║")
+    is_row = is_blank and any(len(cells) in dashed for cells in _ways_to_read(words))
+    return words if is_row else None

@@ -76,6 +76,8 @@ def test_blanks_among_numbers(blank, how, tmp_path):
         "1---\n--2-\n-3--\n---4\n",
         "+----+----+\n|1 - | - -|\n|- - | - -|\n+----+----+\n|- 3 | - -|\n|- - | - 4|\n+----+----+",
         "1---\n----\n-3--\n---4\n",
+        "│1 - │ - -│\n│- - │ - -│\n│- 3 │ - -│\n│- - │ - 4│\n",
+        "Level 1 - easy\n----\n1 . . .\n. . 2 .\n----\n. 3 . .\n. . . 4\n----\n",
     ],
 )
 def test_drawings_may_have_dashes_for_blanks_and_for_frames(drawing, tmp_path):

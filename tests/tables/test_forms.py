@@ -275,6 +275,14 @@ def boxed(puzzle):
     return "\n\n".join("\n".join(rows[k : k + height]) for k in range(0, n, height))
 
 
+def grouped(puzzle):
+    """Write the rows of boxes with blanks between them, and blank cells as zeros."""
+    n = isqrt(len(puzzle))
+    width = {4: 2, 6: 3, 9: 3}[n]
+    rows = rows_of(puzzle.replace(".", "0"))
+    return "\n".join(" ".join(row[k : k + width] for k in range(0, n, width)) for row in rows)
+
+
 def framed(puzzle):
     return f"+---+\n{chr(10).join(f'|{row}|' for row in rows_of(puzzle))}\n+---+"
 
@@ -284,7 +292,9 @@ WRITTEN = {
     "blanks": lambda puzzle: "\n".join(rows_of(puzzle, " ")),
     "commas": lambda puzzle: "\n".join(rows_of(puzzle, ",")).replace(".", ""),
     "frames": framed,
+    "rules": lambda puzzle: "\n".join(["-" * 9, *rows_of(puzzle), "-" * 9]),
     "boxes": boxed,
+    "groups": grouped,
     "one line": str,
     "slashes": lambda puzzle: "/".join(rows_of(puzzle)),
     "cells": " ".join,
@@ -294,13 +304,15 @@ WRITTEN = {
 
 @pytest.mark.parametrize("form", WRITTEN)
 @pytest.mark.parametrize(
-    ("puzzle", "between"), [(FOUR, "\n\n"), (SIX, "\nGrid 2\n"), (PUZZLE, "\n[second]\n")]
+    ("puzzle", "between"),
+    [(FOUR, "\n\n"), (SIX, "\nGrid 2 - hard\n"), (PUZZLE, "\n[second]\n")],
 )
 def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form, between):
     others = [each for each in (FOUR, SIX, PUZZLE) if each != puzzle]
     for other, order in zip(others, (slice(None), slice(None, None, -1)), strict=True):
         text = between.join(["Grid 1", *[WRITTEN[form](puzzle), WRITTEN["lines"](other)][order]])
-        assert [row["puzzle"] for row in solved(tmp_path / "a.txt", text)] == [puzzle, other][order]
+        puzzles = [row["puzzle"].replace("0", ".") for row in solved(tmp_path / "a.txt", text)]
+        assert puzzles == [puzzle, other][order]
         with pytest.raises(bs.InputError, match="2 grids"):
             bs.count(tmp_path / "a.txt")
         with pytest.raises(bs.InputError, match="2 grids"):
@@ -340,6 +352,8 @@ SHEETS = {
     "between boxes alone": ([*PARTED, *PARTED], 2),
     "between grids": ([*EMPTY, EMPTY_ROW, *EMPTY, EMPTY_ROW], 2),
     "above": ([EMPTY_ROW, *EMPTY], 1),
+    "between ten and grids": ([*EMPTY, *[EMPTY_ROW, *EMPTY] * 9], 10),
+    "below numbers and grids": ([[*"123456789"], *EMPTY, EMPTY_ROW, *EMPTY], 2),
 }
 
 
@@ -356,7 +370,7 @@ def test_empty_rows_of_a_spreadsheet_may_part_boxes_and_grids(tmp_path, sheet, m
 @pytest.mark.parametrize("sheet", SHEETS)
 def test_a_long_spreadsheet_is_read_as_a_short_one(tmp_path, sheet):
     rows, n_grids = SHEETS[sheet]
-    between = [EMPTY_ROW] if sheet == "between boxes and grids" else []
+    between = [EMPTY_ROW] if sheet.endswith("and grids") else []
     text = "\n".join(map(",".join, [*rows, *between] * 150)) + "\n"
     assert statuses(tmp_path / "a.csv", text) == ["unique"] * 150 * n_grids
 
@@ -365,9 +379,12 @@ def test_a_long_spreadsheet_is_read_as_a_short_one(tmp_path, sheet):
 def test_empty_rows_of_whole_grids_are_rows(tmp_path, mark):
     rows = [EMPTY_ROW if k in (3, 7) else row for k, row in enumerate(EMPTY)]
     puzzle = "".join(cell or "." for row in rows for cell in row)
-    for lines, wanted in ((map(mark.join, rows), puzzle), ([",,,,,,,,"] * 9, "." * 81)):
-        [row] = solved(tmp_path / "a.csv", "\n".join(lines) + "\n")
-        assert row["puzzle"] == wanted
+    numbered, parted = [[*"123456789"], *rows], [*rows, EMPTY_ROW, *EMPTY, EMPTY_ROW, *rows]
+    for each, n_grids in ((rows, 1), (numbered, 1), (parted, 3)):
+        found = solved(tmp_path / "a.csv", "\n".join(map(mark.join, each)) + "\n")
+        assert (found[0]["puzzle"], len(found)) == (puzzle, n_grids)
+    [row] = solved(tmp_path / "a.csv", ",,,,,,,,\n" * 9)
+    assert row["puzzle"] == "." * 81
 
 
 @pytest.mark.parametrize("cut", ["5,3,,,7,,,,,", "5,3,,,7"])
