@@ -614,7 +614,7 @@ def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
     every = [k for k in rows if k in empty]
     for gaps in (rows[height :: height + 1], between_boxes, rows[n :: n + 1], [], every):
         n_rows = len(rows) - len(gaps)
-        if empty.issuperset(gaps) and n_rows > 0 and n_rows % n == 0:
+        if empty >= set(gaps) and n_rows > 0 and n_rows % n == 0:
             return list(gaps)
     return None
 
