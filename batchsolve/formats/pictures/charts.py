@@ -161,6 +161,9 @@ def content(figure: Figure, form: str) -> bytes:
     # leave out the date, and make names reproducible
     date, file = "CreationDate" if form == "pdf" else "Date", BytesIO()
     with mpl.rc_context({"svg.hashsalt": "batchsolve"}):
+        # lay it out once, as each layout would begin with the one before
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
         figure.savefig(file, format=form, metadata={date: None}, dpi=200)
     return file.getvalue()
 
