@@ -77,8 +77,6 @@ class CanonicalForms(InWords):
     @classmethod
     def joined(cls, parts: list[CanonicalForms]) -> CanonicalForms:
         """Return the forms of one part after another."""
-        if len(parts) == 1:
-            return parts[0]
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 

@@ -252,17 +252,11 @@ def _places(
     shape: Shape, cells: Iterable[Cell], name_of: Mapping[Cell, str]
 ) -> Iterable[list[str]]:
     """Yield the cells of every placement of a shape, in the order of its first square."""
-    first, *others = shape
-    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
-    for cell in cells:
-        a, b, c = cell
-        where = [name_of[cell]]
-        for da, db, dc in steps:
-            name = name_of.get((a + da, b + db, c + dc))
-            if name is None:
-                break
-            where.append(name)
-        else:
+    first = shape[0]
+    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in shape]
+    for a, b, c in cells:
+        where = [name_of.get((a + da, b + db, c + dc), "") for da, db, dc in steps]
+        if all(where):
             yield where
 
 
@@ -317,8 +311,7 @@ def board_cells(board: Drawing) -> list[Cell]:
         n = layers * rows * columns
         if not 1 <= n <= MOST_CELLS:
             raise ProblemError(f"a board of {n:,} cells; 1 to {MOST_CELLS:,} are possible")
-        spans = [range(1, size + 1) for size in (layers, rows, columns)]
-        return [(a, b, c) for a in spans[0] for b in spans[1] for c in spans[2]]
+        return list(product(*(range(1, size + 1) for size in (layers, rows, columns))))
     cells = moved_to_corner(_marked(board, _board_mark(board), "# ", "board"))
     if len(cells) > MOST_CELLS:
         raise ProblemError(f"a board of {len(cells):,} cells; {MOST_CELLS:,} are possible")

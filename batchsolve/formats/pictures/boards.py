@@ -23,9 +23,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-import numpy as np
-
-from batchsolve.core.arrays import Ints
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover, named_place
 from batchsolve.problems.tilings import EMPTY
@@ -201,22 +198,14 @@ class Board:
     @cached_property
     def _squares(self) -> dict[int, Place]:
         """The square that each option with one row and one column marks."""
-        if not self.problem.n_options:
-            return {}
-        rows, columns = self._line_of_options(1), self._line_of_options(2)
-        marks = np.flatnonzero((rows >= 0) & (columns >= 0))
-        each = zip(marks.tolist(), rows[marks].tolist(), columns[marks].tolist(), strict=True)
-        return {o: (0, row, column) for o, row, column in each}
-
-    def _line_of_options(self, axis: int) -> Ints:
-        """Return the row (axis 1) or the column (axis 2) of every option; -1 unless it has one."""
-        line = np.full(self.problem.n_items, -1)
-        for item, place in self.place_of.items():
-            line[item] = place[axis]
-        of_entries = line[self.problem.indices]
-        starts = self.problem.indptr[:-1]
-        n = np.add.reduceat(of_entries >= 0, starts, dtype=np.int64)
-        return np.where(n == 1, np.maximum.reduceat(of_entries, starts), -1)
+        problem, found = self.problem, dict[int, Place]()
+        for o in range(problem.n_options):
+            lines = [self.place_of.get(i, (0, -1, -1)) for i in problem.option(o).tolist()]
+            rows = [row for _, row, _ in lines if row >= 0]
+            columns = [column for _, _, column in lines if column >= 0]
+            if len(rows) == len(columns) == 1:
+                found[o] = 0, rows[0], columns[0]
+        return found
 
     def _first_word(self, name: str) -> str:
         """Return the first word of the name of an option, unless it is the name of a cell."""
