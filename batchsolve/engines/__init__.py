@@ -25,7 +25,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib import import_module
 from typing import Any, TypeGuard
 
@@ -265,7 +264,7 @@ class Engine:
         Several threads may call it at once.
         """
         module, function = self.entry.split(":")
-        search: Callable[..., Outcome] = getattr(_module(module), function)
+        search: Callable[..., Outcome] = getattr(import_module(module), function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -287,9 +286,6 @@ class Engine:
             True if processes of this machine are to share the table, where they can.
         """
         return self
-
-
-_module = cache(import_module)
 
 
 def new_run() -> str:

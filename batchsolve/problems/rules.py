@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
+from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at, owners_of
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.settings.arguments import names_in
 
@@ -587,7 +587,7 @@ class OwnRules(NamedTuple):
     def with_more(self, other: OwnRules) -> OwnRules:
         """Append the pairs and cages of other rules, row by row."""
         pairs, cages = (
-            np.argsort(np.append(_owners(mine), _owners(theirs)), kind="stable")
+            np.argsort(np.append(owners_of(mine), owners_of(theirs)), kind="stable")
             for mine, theirs in ((self.pairs_of, other.pairs_of), (self.cages_of, other.cages_of))
         )
         all_cells_of = np.append(self.cells_of, self.cells_of[-1] + other.cells_of[1:])
@@ -623,15 +623,10 @@ class OwnRules(NamedTuple):
         if self.allowed.shape[1]:
             digits = grids.astype(np.uint64) - np.uint64(1)
             right &= (self.allowed >> digits & np.uint64(1)).all(axis=1)
-        row_of, cage_of = _owners(self.cages_of), _owners(self.cells_of)
+        row_of, cage_of = owners_of(self.cages_of), owners_of(self.cells_of)
         sums = np.bincount(cage_of, grids[row_of[cage_of], self.cage_cells], len(row_of))
         right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
         return right
-
-
-def _owners(begins: Ints) -> Ints:
-    """Return the list of every entry of joined lists."""
-    return np.repeat(np.arange(len(begins) - 1), np.diff(begins))
 
 
 def _cages_of(rules: Rules) -> list[Any]:

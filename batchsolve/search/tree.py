@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.core.arrays import Bools, Floats, Ints
+from batchsolve.core.arrays import Bools, Floats, Ints, owners_of
 from batchsolve.engines import (
     Engine,
     Outcome,
@@ -32,7 +32,7 @@ from batchsolve.engines import (
     get_engine,
 )
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover, owners_of
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries
 from batchsolve.search.scheduler import (
@@ -609,7 +609,8 @@ class FinishedShare:
     def _entries(self) -> Ints:
         """The entries of the problem by item, and of each item by option."""
         problem = self._problem
-        return np.sort(problem.indices.astype(np.int64) * problem.n_options + owners_of(problem))
+        items = problem.indices.astype(np.int64)
+        return np.sort(items * problem.n_options + owners_of(problem.indptr))
 
 
 def _by_level(at: Ints, *each: Floats) -> Floats:
