@@ -311,7 +311,7 @@ def board_cells(board: Drawing) -> list[Cell]:
         n = layers * rows * columns
         if not 1 <= n <= MOST_CELLS:
             raise ProblemError(f"a board of {n:,} cells; 1 to {MOST_CELLS:,} are possible")
-        return list(product(*(range(1, size + 1) for size in (layers, rows, columns))))
+        return list(product(range(1, layers + 1), range(1, rows + 1), range(1, columns + 1)))
     cells = moved_to_corner(_marked(board, _board_mark(board), "# ", "board"))
     if len(cells) > MOST_CELLS:
         raise ProblemError(f"a board of {len(cells):,} cells; {MOST_CELLS:,} are possible")
