@@ -169,20 +169,8 @@ class GridGroup(NamedTuple):
         return not self.moves.size and not self.relabels.size
 
 
-class Images(NamedTuple):
-    """Images of puzzles, puzzle by puzzle.
-
-    Attributes
-    ----------
-    sources : ndarray of int64, shape (n_images,)
-        The puzzle of each image, counted from 0.
-    puzzles : ndarray of uint8, shape (n_images, n_cells)
-    solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
-    """
-
-    sources: Ints
-    puzzles: Bytes
-    solutions: Bytes
+Images = tuple[Ints, Bytes, Bytes]
+"""The sources, puzzles and solutions of images, puzzle by puzzle; see `images_of`."""
 
 
 def images_of(
@@ -212,17 +200,25 @@ def images_of(
     original : bool
         Put the puzzle itself before its images, which then differ from it, too.
 
+    Returns
+    -------
+    sources : ndarray of int64, shape (n_images,)
+        The puzzle of each image, counted from 0.
+    puzzles : ndarray of uint8, shape (n_images, n_cells)
+    solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
+
     Examples
     --------
     >>> group = group_of(Sudoku(2, 2))
     >>> blank, clue = np.zeros((2, 1, 16), np.uint8)
     >>> clue[0, 5] = 1
-    >>> [len(images_of(group, each, each, np.array([1]), 100, 7).sources) for each in (blank, clue)]
+    >>> [len(images_of(group, each, each, np.array([1]), 100, 7)[0]) for each in (blank, clue)]
     [1, 64]
     """
     keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
     most = n + original
-    return Images(*native.draw_images(puzzles, solutions, numbers, keys, most, original, group))
+    found: Images = native.draw_images(puzzles, solutions, numbers, keys, most, original, group)
+    return found
 
 
 # ---- groups ---------------------------------------------------------------------------------

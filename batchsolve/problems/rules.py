@@ -486,24 +486,17 @@ def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
     box : pair of int
         The rows and columns of the boxes, if no row has other rules than Sudoku; else 0 and 0.
     """
+    distinct = sorted(_pairs_of(rules.groups) - _pairs_of(rules.houses))
     related = [(a, b, RELATION_NAMES.index(name)) for a, b, name in rules.pairs]
     return native.GridRules(
         rules.n_cells,
         rules.n_digits,
         *box,
         np.array(rules.houses, np.uint16).reshape(-1, rules.n_digits),
-        _distinct(rules),
+        np.array(distinct, np.uint16).reshape(-1, 2),
         np.array(related, np.uint16).reshape(-1, 3),
         relations_of(rules.n_digits).astype(np.uint32).reshape(-1, rules.n_digits),
     )
-
-
-def _distinct(rules: Rules) -> Shorts:
-    """Return the pairs of cells that differ by groups and not by houses."""
-    pairs = _pairs_of(rules.groups)
-    if pairs:
-        pairs = pairs - _pairs_of(rules.houses)
-    return np.array(sorted(pairs), np.uint16).reshape(-1, 2)
 
 
 @lru_cache(maxsize=64)
