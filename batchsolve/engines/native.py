@@ -64,6 +64,8 @@ def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks
     counts, nodes, clash, (*covers, rows), (offsets, options, parents), weights, branches = found
     roots = task.stacks.roots
     ranges = branches.reshape(-1, 3) if branches.size and branches.any() else NO_BRANCHES
+    # theirs is the other one of two types of 64 bits, which NumPy adds up slowly to this one
+    counts, nodes = counts.view(np.int64), nodes.view(np.int64)
     solutions = covers_of(*covers, roots[rows])
     frontier = Stacks.made(offsets, options, roots[parents], ranges)
     return Outcome(counts, nodes, clash, solutions, frontier, weights, parents)
