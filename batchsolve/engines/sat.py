@@ -183,17 +183,14 @@ class _Formula:
             check_interrupt()
             self.solver.conf_budget(SLICE)
             is_satisfiable = self.solver.solve_limited(assumptions, expect_interrupt=True)
-            if self._tally.whole:
-                self._count_conflicts()
+            if self._tally.whole:  # the conflicts of the slice are nodes
+                before = self._n_conflicts
+                self._n_conflicts = self.solver.accum_stats()["conflicts"]
+                self.spend(self._n_conflicts - before)
         if not is_satisfiable:
             return None
         true = {o for o, v in zip(self._options, self.solver.get_model(), strict=False) if v > 0}
         return [*stack, *sorted(true.difference(stack), key=self._first.__getitem__)]
-
-    def _count_conflicts(self) -> None:
-        """Count the conflicts of the last slice as nodes."""
-        before, self._n_conflicts = self._n_conflicts, self.solver.accum_stats()["conflicts"]
-        self.spend(self._n_conflicts - before)
 
 
 class Residual(NamedTuple):

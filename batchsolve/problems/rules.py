@@ -253,11 +253,18 @@ class Rules:
         n = self.n_digits
         if n > MOST_DIGITS:
             raise ProblemError(f"rules are for {MOST_DIGITS} digits or fewer, not {n}")
-        _check_houses(self.houses, n, self.n_cells)
         many = (*self.groups, *(cage.cells for cage in self.cages))
-        named = [*(cell for some in many for cell in some), *(cell for cell, _ in self.marks)]
-        named += [cell for a, b, _ in self.pairs for cell in (a, b)]
-        _check_cells(named, self.n_cells)
+        named = {*chain(*self.houses, *many), *(cell for cell, _ in self.marks)}
+        named.update(cell for a, b, _ in self.pairs for cell in (a, b))
+        if wrong := [cell for cell in named if not 0 <= cell < self.n_cells]:
+            raise ProblemError(
+                f"a rule names cell {quoted(wrong[0])}; cells are 0 to {self.n_cells - 1}"
+            )
+        for house in self.houses:
+            if len(set(house)) != n or len(house) != n:
+                raise ProblemError(
+                    f"a house of {n} digits has {n} different cells, not {quoted(house)}"
+                )
         for cage in self.cages:
             if not 0 <= cage.total <= MOST_SUM:
                 raise ProblemError(f"a sum is 0 to {MOST_SUM:,}, not {quoted(cage.total)}")
@@ -273,22 +280,6 @@ class Rules:
                     f"not {quoted((a, b, relation))}"
                 )
         return self
-
-
-@lru_cache(maxsize=64)
-def _check_houses(houses: tuple[Cells, ...], n: int, n_cells: int) -> None:
-    for house in houses:
-        if len(set(house)) != n or len(house) != n:
-            raise ProblemError(
-                f"a house of {n} digits has {n} different cells, not {quoted(house)}"
-            )
-        _check_cells(house, n_cells)
-
-
-def _check_cells(cells: Iterable[int], n_cells: int) -> None:
-    wrong = next((cell for cell in cells if not 0 <= cell < n_cells), None)
-    if wrong is not None:
-        raise ProblemError(f"a rule names cell {quoted(wrong)}; cells are 0 to {n_cells - 1}")
 
 
 # ---- houses of regions, and rules that have a name -----------------------------------------
