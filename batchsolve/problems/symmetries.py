@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Ints, UInts, begins_of
+from batchsolve.core.arrays import Bools, Ints, UInts, Words, begins_of
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, prefixed, quoted
 from batchsolve.formats.whole_files import loads
@@ -358,6 +358,17 @@ def read_generators(text: str) -> list[dict[str, str]]:
 # ---- symmetries of the structure --------------------------------------------------------------
 
 
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""The step between the states of SplitMix64 (Steele, Lea and Flood 2014; ``core/random.h``)."""
+
+
+def mix(x: Words) -> Words:
+    """Return the word that SplitMix64 makes of each state; all differ. It hashes arrays here."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
 def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symmetries:
     """Return all symmetries of the structure of a problem, whatever its items are called.
 
@@ -468,18 +479,17 @@ class _Refinement:
         degrees = np.bincount(edges.ravel(), minlength=n_vertices)
         self._starts = begins_of(degrees)[:-1]
         self._edges, self._pairs = edges, _sorted_pairs(edges)
-        # of each class; numbers are doubled where a vertex is chosen, and the last is that of -1
-        self._words = np.random.PCG64(0).random_raw(2 * n_vertices + 1)
 
     def refined(self, classes: Ints) -> Ints:
         """Split classes until vertices of a class have equally many neighbours in every class.
 
-        Numbers of neighbours are compared by sums of random words. Should two of them be equal,
-        classes are larger, and the search takes longer.
+        Numbers of neighbours are compared by sums of hashes. Should two of them collide, classes
+        are larger, and the search takes longer.
         """
         n_classes = 0
         while True:
-            sums = np.add.reduceat(self._words[classes[self._tails]], self._starts)
+            words = mix((classes + 1).astype(np.uint64) * GOLDEN)
+            sums = np.add.reduceat(words[self._tails], self._starts)
             order = np.lexsort((sums, classes))
             is_next = (np.diff(classes[order]) != 0) | (np.diff(sums[order]) != 0)
             classes = np.empty_like(classes)
