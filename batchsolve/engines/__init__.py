@@ -229,8 +229,6 @@ class Outcome:
         """
         left, parents = self.frontier, self.parents
         begun: Bools = self.clash < 0
-        if not len(left):
-            return begun
         is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
         is_left &= (left.all_branches == stacks.all_branches[parents]).all(axis=1)
         begun[parents[is_left]] = False

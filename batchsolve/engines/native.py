@@ -64,7 +64,7 @@ def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks
     counts, nodes, clash, (*covers, rows), (offsets, options, parents), weights, branches = found
     roots = task.stacks.roots
     ranges = branches.reshape(-1, 3) if branches.size and branches.any() else NO_BRANCHES
-    # theirs is the other one of two types of 64 bits, which NumPy adds up slowly to this one
+    # of the core's type of 64 bits, long long, NumPy takes 30 times as long to add numbers up
     counts, nodes = counts.view(np.int64), nodes.view(np.int64)
     solutions = covers_of(*covers, roots[rows])
     frontier = Stacks.made(offsets, options, roots[parents], ranges)
@@ -269,8 +269,7 @@ class Pricing:
         base = native.take_taxes(by_item, ends, fixed, net, highest * scale, n_sweeps)
         share = net // np.maximum(n_primary, 1)
         order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(problem.n_options)
+        rank = np.argsort(order).astype(np.uint32)
         return cls(base, scale, net, share, is_useless, order, rank)
 
     def path(self, decisions: Sequence[int] | UInts) -> tuple[int, ...]:

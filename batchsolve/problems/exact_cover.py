@@ -301,8 +301,7 @@ class ExactCover:
         if last and not 0 <= last[0] <= last[-1] < n_columns:
             raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
         order = [c for c in range(n_columns) if c not in set(last)] + last
-        rank = np.empty(n_columns, np.int64)
-        rank[order] = np.arange(n_columns)
+        rank = np.argsort(order)
         names = None if order == list(range(n_columns)) else list(map(str, order))
         return cls(indptr, rank[columns], n_columns, n_columns - len(last), names)
 

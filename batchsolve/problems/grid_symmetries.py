@@ -258,9 +258,9 @@ def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
     cells, moves = np.arange(n * n, dtype=np.uint16).reshape(n, n), []
     for axis, size in ((0, box_rows), (1, box_columns)):
         for begin in range(0, n, size):
-            lines = [_swapped(n, line, line + 1, 1) for line in range(begin, begin + size - 1)]
+            lines = [_swapped(n, line, 1) for line in range(begin, begin + size - 1)]
             if begin + size < n:
-                lines.append(_swapped(n, begin, begin + size, size))
+                lines.append(_swapped(n, begin, size))
             moves += [cells.take(order, axis) for order in lines]
     if box_rows == box_columns:
         moves.append(cells.T)
@@ -269,20 +269,16 @@ def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
     return GridGroup(n, box_rows, box_columns, ALL_LABELS, none, generators, relabels)
 
 
-def _swapped(n: int, one: int, other: int, size: int) -> list[int]:
-    """Return the numbers below n with two runs of `size` of them exchanged."""
-    order = list(range(n))
-    order[one : one + size], order[other : other + size] = (
-        order[other : other + size],
-        order[one : one + size],
-    )
-    return order
+def _swapped(n: int, begin: int, size: int) -> list[int]:
+    """Return the numbers below n with two runs of `size`, one behind the other, exchanged."""
+    middle, end = begin + size, begin + 2 * size
+    return [*range(begin), *range(middle, end), *range(begin, middle), *range(end, n)]
 
 
 def _relabels(n: int, kind: int) -> Bytes:
     """Return the relabellings that generate those of a kind."""
     if kind == ALL_LABELS:
-        orders = [_swapped(n + 1, digit, digit + 1, 1) for digit in range(1, n)]
+        orders = [_swapped(n + 1, digit, 1) for digit in range(1, n)]
     else:
         orders = [[0, *range(n, 0, -1)]] if kind == REVERSED and n > 1 else []
     return np.array(orders, np.uint8).reshape(len(orders), n + 1)

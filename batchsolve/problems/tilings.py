@@ -31,7 +31,7 @@ are comments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from itertools import combinations, permutations, product
@@ -497,18 +497,19 @@ def fixed_shapes(size: int, solid: bool) -> frozenset[Shape]:
     if size == 1:
         return frozenset([((0, 0, 0),)])
     return frozenset(
-        moved_to_corner([*shape, cell])
+        moved_to_corner([*shape, beside])
         for shape in fixed_shapes(size - 1, solid)
-        for cell in _beside(shape, solid)
-        if cell not in shape
+        for cell in shape
+        for beside in neighbours(cell)[: 6 if solid else 4]
+        if beside not in shape
     )
 
 
-def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
-    for a, b, c in shape:
-        yield from ((a, b - 1, c), (a, b + 1, c), (a, b, c - 1), (a, b, c + 1))
-        if solid:
-            yield from ((a - 1, b, c), (a + 1, b, c))
+def neighbours(cell: Cell) -> list[Cell]:
+    """Return the cells that have a side in common with a cell: first the four of its layer."""
+    a, b, c = cell
+    flat = [(a, b - 1, c), (a, b + 1, c), (a, b, c - 1), (a, b, c + 1)]
+    return [*flat, (a - 1, b, c), (a + 1, b, c)]
 
 
 def pieces(size: int, kind: str, *, cubes: bool = False) -> list[Shape]:

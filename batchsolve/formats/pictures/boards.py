@@ -25,7 +25,7 @@ from itertools import groupby
 
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover, named_place
-from batchsolve.problems.tilings import EMPTY
+from batchsolve.problems.tilings import EMPTY, neighbours
 
 Place = tuple[int, int, int]
 """Layer, row and column."""
@@ -263,7 +263,8 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
     owner = {place: k for k, piece in enumerate(pieces) for place in piece.places}
     chosen: list[tuple[int, int]] = []  # hue and shade
     for k, piece in enumerate(pieces):
-        meets = {owner[place] for each in piece.places for place in _around(each) if place in owner}
+        beside = (place for each in piece.places for place in neighbours(each))
+        meets = {owner[place] for place in beside if place in owner}
         taken = {chosen[other] for other in meets if other < k}
         number = labels.get(piece.label, 0)
         if piece.label:
@@ -273,12 +274,6 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
             wished = [(hue, hue % 2) for hue in range(N_HUES)]
         chosen.append(next((each for each in wished if each not in taken), wished[0]))
     return [COLORS[shade][hue] for hue, shade in chosen]
-
-
-def _around(place: Place) -> list[Place]:
-    layer, r, c = place
-    flat = [(layer, r - 1, c), (layer, r + 1, c), (layer, r, c - 1), (layer, r, c + 1)]
-    return [*flat, (layer - 1, r, c), (layer + 1, r, c)]
 
 
 # ---- outlines, as paths of SVG --------------------------------------------------------------
