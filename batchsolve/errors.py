@@ -150,7 +150,8 @@ def named_errors(name: str) -> Iterator[None]:
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
-class prefixed:  # noqa: N801
+@contextmanager
+def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> Iterator[None]:
     """Raise errors of some kinds, by default of the kind raised, with words before their message.
 
     Examples
@@ -161,16 +162,11 @@ class prefixed:  # noqa: N801
         ...
     batchsolve.errors.ProblemError: column 'cages': cage 'A' has no sum
     """
-
-    def __init__(self, words: str, raised: type[BatchsolveError], *caught: type[Exception]) -> None:
-        self._words, self._raised, self._caught = words, raised, caught or (raised,)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, self._caught):
-            raise self._raised(f"{self._words}: {error}") from error
+    kinds = caught or (raised,)
+    try:
+        yield
+    except kinds as error:
+        raise raised(f"{words}: {error}") from error
 
 
 @contextmanager

@@ -51,3 +51,14 @@ def lists_at(begins: Ints, which: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
     lengths = begins[1:][which] - firsts
     new = begins_of(lengths)
     return new, np.arange(new[-1]) + np.repeat(firsts - new[:-1], lengths)
+
+
+def owners_of(begins: Ints) -> Ints:
+    """Return the list that has each entry of joined lists.
+
+    Examples
+    --------
+    >>> owners_of(np.array([0, 2, 2, 3])).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(begins.size - 1), np.diff(begins))

@@ -34,11 +34,11 @@ from typing import Any
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Ints, Words
+from batchsolve.core.arrays import Bools, Ints, Words, owners_of
 from batchsolve.engines import UNLIMITED, Engine, Outcome, Task, new_run
 from batchsolve.engines.native import core_problem, core_task, outcome_of
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover, owners_of, prepared
+from batchsolve.problems.exact_cover import ExactCover, prepared
 
 MEGABYTE = 2**20
 MEGABYTES = 256  # of a table by default
@@ -136,7 +136,7 @@ def words_of_counts(problem: ExactCover) -> int:
     is_primary = problem.indices < problem.n_primary
     sizes = np.bincount(problem.indices[is_primary], minlength=problem.n_primary)
     if problem.bounds is None:
-        of_options = np.bincount(owners_of(problem)[is_primary])
+        of_options = np.bincount(owners_of(problem.indptr)[is_primary])
         least = of_options[of_options > 0].min(initial=max(1, problem.n_primary))
         bits = -np.sort(-np.log2(np.maximum(sizes, 1)))[: problem.n_primary // least]
     else:
@@ -209,7 +209,7 @@ MOST_ITEMS = 4096  # whose neighbours take 16 MB, and which are ordered within a
 def _neighbours(problem: ExactCover) -> Bools:
     """Return for each two items whether an option has both."""
     near = np.zeros((problem.n_items, problem.n_items), np.bool_)
-    items, owner = problem.indices, owners_of(problem)
+    items, owner = problem.indices, owners_of(problem.indptr)
     for apart in range(1, int(np.diff(problem.indptr).max(initial=0))):
         pairs = np.flatnonzero(owner[apart:] == owner[:-apart])
         near[items[pairs], items[pairs + apart]] = True
@@ -242,8 +242,8 @@ def _greedy(near: Bools, n_primary: int, first: int) -> Ints:
     return order
 
 
-def _widths(near: Bools, order: Ints) -> Ints:
-    """Return the number of items in the frontier after each item of an order."""
+def _n_subsets(near: Bools, order: Ints) -> float:
+    """Return the logarithm of the number of subsets of all frontiers, one after each item."""
     n = order.size
     met = near[order]
     is_met = met.any(axis=0)
@@ -253,7 +253,8 @@ def _widths(near: Bools, order: Ints) -> Ints:
     end[order] = np.arange(n)
     stays = begin < end
     changes = np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n)
-    return np.cumsum(changes)
+    widths = np.cumsum(changes).astype(np.float64)
+    return float(np.logaddexp2.reduce(widths))
 
 
 def narrow_order(problem: ExactCover) -> Ints:
@@ -282,7 +283,7 @@ def narrow_order(problem: ExactCover) -> Ints:
     fewest = int(np.argmin(near[: problem.n_primary].sum(axis=1)))
     firsts = dict.fromkeys([0, fewest, problem.n_primary - 1])
     orders = [given, *(_greedy(near, problem.n_primary, first) for first in firsts)]
-    return min(orders, key=lambda order: _subsets(_widths(near, order)))
+    return min(orders, key=lambda order: _n_subsets(near, order))
 
 
 def entries_in_order(problem: ExactCover, order: Ints) -> Ints:
@@ -290,8 +291,3 @@ def entries_in_order(problem: ExactCover, order: Ints) -> Ints:
     rank = np.arange(problem.n_items)
     rank[order] = np.arange(problem.n_primary)
     return rank[problem.indices]
-
-
-def _subsets(widths: Ints) -> float:
-    """Return the logarithm of the number of subsets of all frontiers."""
-    return float(np.logaddexp2.reduce(widths.astype(np.float64)))

@@ -29,11 +29,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from batchsolve.core.arrays import Bools, Ints
+from batchsolve.core.arrays import Bools, Ints, owners_of
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, get_engine
 from batchsolve.engines.walk import OpenNode, Tally, search_batch
-from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with, owners_of
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
@@ -47,12 +47,8 @@ def search(problem: ExactCover, task: Task) -> Outcome:
     return search_batch(problem, task, _search_below)
 
 
-class _Branch(NamedTuple):
-    """A stack that is still to be searched."""
-
-    stack: list[int]
-    weight: float
-    known: list[list[int]]  # covers found below it that are not yet counted
+_Branch = tuple[list[int], float, list[list[int]]]
+"""A stack that is still to be searched, its weight, and the known covers that are not counted."""
 
 
 class _SpentError(Exception):
@@ -63,9 +59,9 @@ def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
     """Search below a stack, as `search_batch` asks; of its branch, below each option."""
     stack = left.stack
     formula = _Formula(problem, stack, tally)
-    waiting = [_Branch(stack, 1.0, [])]  # in reverse tree order
+    waiting: list[_Branch] = [(stack, 1.0, [])]  # in reverse tree order
     if left.item:
-        waiting = [_Branch([*stack, o], 1 / left.n_branches, []) for o in left.options]
+        waiting = [([*stack, o], 1 / left.n_branches, []) for o in left.options]
     try:
         while waiting and tally.is_open:
             waiting += reversed(_search_branch(formula, stack, waiting, tally))
@@ -115,7 +111,7 @@ def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_B
     below: dict[int, list[list[int]]] = {o: [] for o in options}
     for cover in covers:
         below[cover[len(stack)]].append(cover)
-    return [_Branch([*stack, o], weight / len(options), below[o]) for o in options]
+    return [([*stack, o], weight / len(options), below[o]) for o in options]
 
 
 def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
@@ -187,17 +183,14 @@ class _Formula:
             check_interrupt()
             self.solver.conf_budget(SLICE)
             is_satisfiable = self.solver.solve_limited(assumptions, expect_interrupt=True)
-            if self._tally.whole:
-                self._count_conflicts()
+            if self._tally.whole:  # the conflicts of the slice are nodes
+                before = self._n_conflicts
+                self._n_conflicts = self.solver.accum_stats()["conflicts"]
+                self.spend(self._n_conflicts - before)
         if not is_satisfiable:
             return None
         true = {o for o, v in zip(self._options, self.solver.get_model(), strict=False) if v > 0}
         return [*stack, *sorted(true.difference(stack), key=self._first.__getitem__)]
-
-    def _count_conflicts(self) -> None:
-        """Count the conflicts of the last slice as nodes."""
-        before, self._n_conflicts = self._n_conflicts, self.solver.accum_stats()["conflicts"]
-        self.spend(self._n_conflicts - before)
 
 
 class Residual(NamedTuple):
@@ -218,7 +211,7 @@ class Residual(NamedTuple):
 def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
     """Return the residual problem of a stack."""
     items, held = problem.indices.astype(np.int64), held_by(problem, stack)
-    owners = owners_of(problem)
+    owners = owners_of(problem.indptr)
     first = np.minimum.reduceat(items, problem.indptr[:-1])
     # Options without primary items are in a cover only if the stack has them.
     is_left = fitting(problem, held) & (first < problem.n_primary)

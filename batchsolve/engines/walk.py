@@ -388,8 +388,7 @@ class Links(PartialCover):
         self.size = np.zeros(n_items + 1, np.int64)
         self.first = problem.indptr[:-1] + np.arange(n_options) + n_items + 2
         for o in range(n_options):
-            items = problem.indices[problem.indptr[o] : problem.indptr[o + 1]]
-            self._add_option(o, 1 + items.astype(np.int64))
+            self._add_option(o, 1 + problem.option(o).astype(np.int64))
 
     def _add_option(self, o: int, items: np.ndarray) -> None:
         """Append the nodes of an option to the lists of its items, and a spacer behind them."""

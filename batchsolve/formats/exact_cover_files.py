@@ -229,8 +229,7 @@ def write_dlx(problem: ExactCover) -> str:
     for i in range(problem.n_primary):
         least, most = problem.bounds_of(i)
         declared[i] = names[i] if least == most == 1 else f"{least}:{most}|{names[i]}"
-    lines = (_declaration(problem, declared), *_rows(problem, names))
-    return "".join(f"{line}\n" for line in lines)
+    return _text_of(problem, names, declared)
 
 
 def write_ec(problem: ExactCover) -> str:
@@ -252,8 +251,7 @@ def write_ec(problem: ExactCover) -> str:
         if values is not None:
             raise InputError(f"an .ec file cannot hold {what}; write .dlx")
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
-    lines = [f"{problem.n_items} {problem.n_options}", _declaration(problem, names)]
-    return "".join(f"{line}\n" for line in (*lines, *_rows(problem, names)))
+    return f"{problem.n_items} {problem.n_options}\n" + _text_of(problem, names, names)
 
 
 def write_json(problem: ExactCover) -> str:
@@ -512,13 +510,10 @@ def _all_different(names: Sequence[str], what: str) -> Sequence[str]:
     return names
 
 
-def _declaration(problem: ExactCover, names: Sequence[str]) -> str:
-    """Return the line that names the items."""
-    primary, secondary = names[: problem.n_primary], names[problem.n_primary :]
-    return " ".join([*primary, *(["|", *secondary] if secondary else [])])
-
-
-def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
+def _text_of(problem: ExactCover, names: Sequence[str], declared: Sequence[str]) -> str:
+    """Return the line that declares the items, and a line for each option."""
+    primary, secondary = declared[: problem.n_primary], declared[problem.n_primary :]
+    lines = [" ".join([*primary, *(["|", *secondary] if secondary else [])])]
     suffix = {0: ""}
     if problem.colors is not None:
         used = [c for c in np.unique(problem.colors).tolist() if c]
@@ -527,7 +522,8 @@ def _rows(problem: ExactCover, names: Sequence[str]) -> Iterator[str]:
     for o in range(problem.n_options):
         cost = [] if problem.costs is None else [f"|${problem.costs[o]}"]
         items = (names[i] + suffix[c] for i, c in problem.coloring(o).items())
-        yield " ".join([*items, *cost])
+        lines.append(" ".join([*items, *cost]))
+    return "".join(f"{line}\n" for line in lines)
 
 
 # ---- matrices -------------------------------------------------------------------------------

@@ -242,6 +242,4 @@ def _ranks(digits: Sequence[str], separator: str) -> Bytes:
     The last cell has none, but grids that agree in all others agree in the last one as well.
     """
     order = sorted(range(len(digits)), key=lambda digit: (digits[digit] + separator).encode())
-    ranks = np.zeros(len(digits) + 1, np.uint8)
-    ranks[np.array(order) + 1] = np.arange(1, len(digits) + 1)
-    return ranks
+    return np.append(0, 1 + np.argsort(order)).astype(np.uint8)

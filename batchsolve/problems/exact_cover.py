@@ -301,8 +301,7 @@ class ExactCover:
         if last and not 0 <= last[0] <= last[-1] < n_columns:
             raise ProblemError(f"secondary columns must lie in 0 .. {n_columns - 1}: {last}")
         order = [c for c in range(n_columns) if c not in set(last)] + last
-        rank = np.empty(n_columns, np.int64)
-        rank[order] = np.arange(n_columns)
+        rank = np.argsort(order)
         names = None if order == list(range(n_columns)) else list(map(str, order))
         return cls(indptr, rank[columns], n_columns, n_columns - len(last), names)
 
@@ -437,21 +436,16 @@ class ExactCover:
     def clash_position(self, stack: Iterable[int]) -> int:
         """Return the place in a stack of an option that clashes or does not exist, or -1."""
         entries = list(map(int, stack))
-        if self._share_no_item(entries):
-            return -1
+        if len(entries) >= _MANY and 0 <= min(entries) <= max(entries) < self.n_options:
+            places = self.entries_of(np.array(entries))[1]
+            if int(np.bincount(self.indices[places]).max()) == 1:  # sooner than `_first_clash`
+                return -1
         clash = self._first_clash(entries)
         return -1 if clash is None else clash[0]
 
     def entries_of(self, options: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
         """Return the `indptr` of some options alone, and where in `indices` their entries are."""
         return lists_at(self.indptr, options)
-
-    def _share_no_item(self, entries: list[int]) -> bool:
-        """Return True if many options exist and share no item; faster than `_first_clash`."""
-        if len(entries) < _MANY or not 0 <= min(entries) <= max(entries) < self.n_options:
-            return False
-        places = self.entries_of(np.array(entries))[1]
-        return int(np.bincount(self.indices[places]).max()) == 1
 
     def explain_clash(self, stack: Sequence[int], position: int) -> str:
         """Return the reason why the option at `position` of a stack clashes."""
@@ -605,11 +599,6 @@ def places_like(pattern: str, names: Sequence[str]) -> list[int]:
     """
     exact = [i for i, name in enumerate(names) if name == pattern]
     return exact or [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
-
-
-def owners_of(problem: ExactCover) -> Ints:
-    """Return the option of every entry."""
-    return np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
 
 
 def held_by(problem: ExactCover, stack: Sequence[int]) -> Ints:

@@ -77,8 +77,6 @@ class CanonicalForms(InWords):
     @classmethod
     def joined(cls, parts: list[CanonicalForms]) -> CanonicalForms:
         """Return the forms of one part after another."""
-        if len(parts) == 1:
-            return parts[0]
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
@@ -171,20 +169,8 @@ class GridGroup(NamedTuple):
         return not self.moves.size and not self.relabels.size
 
 
-class Images(NamedTuple):
-    """Images of puzzles, puzzle by puzzle.
-
-    Attributes
-    ----------
-    sources : ndarray of int64, shape (n_images,)
-        The puzzle of each image, counted from 0.
-    puzzles : ndarray of uint8, shape (n_images, n_cells)
-    solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
-    """
-
-    sources: Ints
-    puzzles: Bytes
-    solutions: Bytes
+Images = tuple[Ints, Bytes, Bytes]
+"""The sources, puzzles and solutions of images, puzzle by puzzle; see `images_of`."""
 
 
 def images_of(
@@ -214,17 +200,25 @@ def images_of(
     original : bool
         Put the puzzle itself before its images, which then differ from it, too.
 
+    Returns
+    -------
+    sources : ndarray of int64, shape (n_images,)
+        The puzzle of each image, counted from 0.
+    puzzles : ndarray of uint8, shape (n_images, n_cells)
+    solutions : ndarray of uint8, shape (n_images, n_cells) or (n_images, 0)
+
     Examples
     --------
     >>> group = group_of(Sudoku(2, 2))
     >>> blank, clue = np.zeros((2, 1, 16), np.uint8)
     >>> clue[0, 5] = 1
-    >>> [len(images_of(group, each, each, np.array([1]), 100, 7).sources) for each in (blank, clue)]
+    >>> [len(images_of(group, each, each, np.array([1]), 100, 7)[0]) for each in (blank, clue)]
     [1, 64]
     """
     keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
     most = n + original
-    return Images(*native.draw_images(puzzles, solutions, numbers, keys, most, original, group))
+    found: Images = native.draw_images(puzzles, solutions, numbers, keys, most, original, group)
+    return found
 
 
 # ---- groups ---------------------------------------------------------------------------------
@@ -264,9 +258,9 @@ def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
     cells, moves = np.arange(n * n, dtype=np.uint16).reshape(n, n), []
     for axis, size in ((0, box_rows), (1, box_columns)):
         for begin in range(0, n, size):
-            lines = [_swapped(n, line, line + 1, 1) for line in range(begin, begin + size - 1)]
+            lines = [_swapped(n, line, 1) for line in range(begin, begin + size - 1)]
             if begin + size < n:
-                lines.append(_swapped(n, begin, begin + size, size))
+                lines.append(_swapped(n, begin, size))
             moves += [cells.take(order, axis) for order in lines]
     if box_rows == box_columns:
         moves.append(cells.T)
@@ -275,20 +269,16 @@ def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
     return GridGroup(n, box_rows, box_columns, ALL_LABELS, none, generators, relabels)
 
 
-def _swapped(n: int, one: int, other: int, size: int) -> list[int]:
-    """Return the numbers below n with two runs of `size` of them exchanged."""
-    order = list(range(n))
-    order[one : one + size], order[other : other + size] = (
-        order[other : other + size],
-        order[one : one + size],
-    )
-    return order
+def _swapped(n: int, begin: int, size: int) -> list[int]:
+    """Return the numbers below n with two runs of `size`, one behind the other, exchanged."""
+    middle, end = begin + size, begin + 2 * size
+    return [*range(begin), *range(middle, end), *range(begin, middle), *range(end, n)]
 
 
 def _relabels(n: int, kind: int) -> Bytes:
     """Return the relabellings that generate those of a kind."""
     if kind == ALL_LABELS:
-        orders = [_swapped(n + 1, digit, digit + 1, 1) for digit in range(1, n)]
+        orders = [_swapped(n + 1, digit, 1) for digit in range(1, n)]
     else:
         orders = [[0, *range(n, 0, -1)]] if kind == REVERSED and n > 1 else []
     return np.array(orders, np.uint8).reshape(len(orders), n + 1)

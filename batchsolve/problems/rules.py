@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at
+from batchsolve.core.arrays import Bools, Bytes, Ints, Shorts, Words, begins_of, lists_at, owners_of
 from batchsolve.errors import InputError, ProblemError, quoted
 from batchsolve.settings.arguments import names_in
 
@@ -253,11 +253,18 @@ class Rules:
         n = self.n_digits
         if n > MOST_DIGITS:
             raise ProblemError(f"rules are for {MOST_DIGITS} digits or fewer, not {n}")
-        _check_houses(self.houses, n, self.n_cells)
         many = (*self.groups, *(cage.cells for cage in self.cages))
-        named = [*(cell for some in many for cell in some), *(cell for cell, _ in self.marks)]
-        named += [cell for a, b, _ in self.pairs for cell in (a, b)]
-        _check_cells(named, self.n_cells)
+        named = {*chain(*self.houses, *many), *(cell for cell, _ in self.marks)}
+        named.update(cell for a, b, _ in self.pairs for cell in (a, b))
+        if wrong := [cell for cell in named if not 0 <= cell < self.n_cells]:
+            raise ProblemError(
+                f"a rule names cell {quoted(wrong[0])}; cells are 0 to {self.n_cells - 1}"
+            )
+        for house in self.houses:
+            if len(set(house)) != n or len(house) != n:
+                raise ProblemError(
+                    f"a house of {n} digits has {n} different cells, not {quoted(house)}"
+                )
         for cage in self.cages:
             if not 0 <= cage.total <= MOST_SUM:
                 raise ProblemError(f"a sum is 0 to {MOST_SUM:,}, not {quoted(cage.total)}")
@@ -273,22 +280,6 @@ class Rules:
                     f"not {quoted((a, b, relation))}"
                 )
         return self
-
-
-@lru_cache(maxsize=64)
-def _check_houses(houses: tuple[Cells, ...], n: int, n_cells: int) -> None:
-    for house in houses:
-        if len(set(house)) != n or len(house) != n:
-            raise ProblemError(
-                f"a house of {n} digits has {n} different cells, not {quoted(house)}"
-            )
-        _check_cells(house, n_cells)
-
-
-def _check_cells(cells: Iterable[int], n_cells: int) -> None:
-    wrong = next((cell for cell in cells if not 0 <= cell < n_cells), None)
-    if wrong is not None:
-        raise ProblemError(f"a rule names cell {quoted(wrong)}; cells are 0 to {n_cells - 1}")
 
 
 # ---- houses of regions, and rules that have a name -----------------------------------------
@@ -486,24 +477,17 @@ def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
     box : pair of int
         The rows and columns of the boxes, if no row has other rules than Sudoku; else 0 and 0.
     """
+    distinct = sorted(_pairs_of(rules.groups) - _pairs_of(rules.houses))
     related = [(a, b, RELATION_NAMES.index(name)) for a, b, name in rules.pairs]
     return native.GridRules(
         rules.n_cells,
         rules.n_digits,
         *box,
         np.array(rules.houses, np.uint16).reshape(-1, rules.n_digits),
-        _distinct(rules),
+        np.array(distinct, np.uint16).reshape(-1, 2),
         np.array(related, np.uint16).reshape(-1, 3),
         relations_of(rules.n_digits).astype(np.uint32).reshape(-1, rules.n_digits),
     )
-
-
-def _distinct(rules: Rules) -> Shorts:
-    """Return the pairs of cells that differ by groups and not by houses."""
-    pairs = _pairs_of(rules.groups)
-    if pairs:
-        pairs = pairs - _pairs_of(rules.houses)
-    return np.array(sorted(pairs), np.uint16).reshape(-1, 2)
 
 
 @lru_cache(maxsize=64)
@@ -587,7 +571,7 @@ class OwnRules(NamedTuple):
     def with_more(self, other: OwnRules) -> OwnRules:
         """Append the pairs and cages of other rules, row by row."""
         pairs, cages = (
-            np.argsort(np.append(_owners(mine), _owners(theirs)), kind="stable")
+            np.argsort(np.append(owners_of(mine), owners_of(theirs)), kind="stable")
             for mine, theirs in ((self.pairs_of, other.pairs_of), (self.cages_of, other.cages_of))
         )
         all_cells_of = np.append(self.cells_of, self.cells_of[-1] + other.cells_of[1:])
@@ -623,15 +607,10 @@ class OwnRules(NamedTuple):
         if self.allowed.shape[1]:
             digits = grids.astype(np.uint64) - np.uint64(1)
             right &= (self.allowed >> digits & np.uint64(1)).all(axis=1)
-        row_of, cage_of = _owners(self.cages_of), _owners(self.cells_of)
+        row_of, cage_of = owners_of(self.cages_of), owners_of(self.cells_of)
         sums = np.bincount(cage_of, grids[row_of[cage_of], self.cage_cells], len(row_of))
         right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
         return right
-
-
-def _owners(begins: Ints) -> Ints:
-    """Return the list of every entry of joined lists."""
-    return np.repeat(np.arange(len(begins) - 1), np.diff(begins))
 
 
 def _cages_of(rules: Rules) -> list[Any]:

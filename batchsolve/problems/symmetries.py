@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Ints, UInts, Words
+from batchsolve.core.arrays import Bools, Ints, UInts, Words, begins_of
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError, prefixed, quoted
 from batchsolve.formats.whole_files import loads
@@ -477,7 +477,7 @@ class _Refinement:
         order = np.argsort(np.concatenate([edges[:, 0], edges[:, 1]]), kind="stable")
         self._tails = np.concatenate([edges[:, 1], edges[:, 0]])[order]
         degrees = np.bincount(edges.ravel(), minlength=n_vertices)
-        self._starts = np.concatenate([[0], np.cumsum(degrees)[:-1]])
+        self._starts = begins_of(degrees)[:-1]
         self._edges, self._pairs = edges, _sorted_pairs(edges)
 
     def refined(self, classes: Ints) -> Ints:

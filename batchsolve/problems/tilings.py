@@ -31,7 +31,7 @@ are comments.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from itertools import combinations, permutations, product
@@ -252,17 +252,11 @@ def _places(
     shape: Shape, cells: Iterable[Cell], name_of: Mapping[Cell, str]
 ) -> Iterable[list[str]]:
     """Yield the cells of every placement of a shape, in the order of its first square."""
-    first, *others = shape
-    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
-    for cell in cells:
-        a, b, c = cell
-        where = [name_of[cell]]
-        for da, db, dc in steps:
-            name = name_of.get((a + da, b + db, c + dc))
-            if name is None:
-                break
-            where.append(name)
-        else:
+    first = shape[0]
+    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in shape]
+    for a, b, c in cells:
+        where = [name_of.get((a + da, b + db, c + dc), "") for da, db, dc in steps]
+        if all(where):
             yield where
 
 
@@ -317,8 +311,7 @@ def board_cells(board: Drawing) -> list[Cell]:
         n = layers * rows * columns
         if not 1 <= n <= MOST_CELLS:
             raise ProblemError(f"a board of {n:,} cells; 1 to {MOST_CELLS:,} are possible")
-        spans = [range(1, size + 1) for size in (layers, rows, columns)]
-        return [(a, b, c) for a in spans[0] for b in spans[1] for c in spans[2]]
+        return list(product(range(1, layers + 1), range(1, rows + 1), range(1, columns + 1)))
     cells = moved_to_corner(_marked(board, _board_mark(board), "# ", "board"))
     if len(cells) > MOST_CELLS:
         raise ProblemError(f"a board of {len(cells):,} cells; {MOST_CELLS:,} are possible")
@@ -504,18 +497,19 @@ def fixed_shapes(size: int, solid: bool) -> frozenset[Shape]:
     if size == 1:
         return frozenset([((0, 0, 0),)])
     return frozenset(
-        moved_to_corner([*shape, cell])
+        moved_to_corner([*shape, beside])
         for shape in fixed_shapes(size - 1, solid)
-        for cell in _beside(shape, solid)
-        if cell not in shape
+        for cell in shape
+        for beside in neighbours(cell)[: 6 if solid else 4]
+        if beside not in shape
     )
 
 
-def _beside(shape: Shape, solid: bool) -> Iterator[Cell]:
-    for a, b, c in shape:
-        yield from ((a, b - 1, c), (a, b + 1, c), (a, b, c - 1), (a, b, c + 1))
-        if solid:
-            yield from ((a - 1, b, c), (a + 1, b, c))
+def neighbours(cell: Cell) -> list[Cell]:
+    """Return the cells that have a side in common with a cell: first the four of its layer."""
+    a, b, c = cell
+    flat = [(a, b - 1, c), (a, b + 1, c), (a, b, c - 1), (a, b, c + 1)]
+    return [*flat, (a - 1, b, c), (a + 1, b, c)]
 
 
 def pieces(size: int, kind: str, *, cubes: bool = False) -> list[Shape]:

@@ -290,7 +290,7 @@ def _drawn(
     good[list(faults)] = False
     draw = partial(images_of, n=n, seed=wanted.seed, original=wanted.original)
     drawn, n_unmoved = zip(*(_images(draw, each, good, first) for each in batch.grids), strict=True)
-    sources = np.concatenate([images.sources for images in drawn])
+    sources = np.concatenate([sources for sources, _, _ in drawn])
     kinds = [schema.field(place).type for place in places]
     columns = [_columns(kinds, *each) for each in zip(batch.grids, drawn, strict=True)]
     grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
@@ -317,25 +317,28 @@ def _images(
 
     The sources are rows of the block, in ascending order only if all rows have the same rules.
     """
-    found = [Images(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0])]
+    found: list[Images] = [(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0])]
     n_unmoved = 0
     for problem, rows in grids.one_by_one():
         some, group = rows[good[rows]], group_of(problem)
         n_unmoved += len(some) * group.is_trivial
         places = grids.places(some)
-        images = draw(group, grids.puzzles[places], grids.given[places], first + some)
-        found.append(images._replace(sources=some[images.sources]))
-    return Images(*map(np.concatenate, zip(*found, strict=True))), n_unmoved
+        given = grids.puzzles[places], grids.given[places]
+        sources, puzzles, solutions = draw(group, *given, first + some)
+        found.append((some[sources], puzzles, solutions))
+    sources, puzzles, solutions = map(np.concatenate, zip(*found, strict=True))
+    return (sources, puzzles, solutions), n_unmoved
 
 
 def _columns(kinds: list[pa.DataType], grids: Grids, images: Images) -> list[pa.Array]:
     """Return the columns of puzzles and solutions of images, in the form of the input."""
-    shape, every = grids.shape, np.ones(len(images.sources), np.bool_)
+    sources, puzzles, solutions = images
+    shape, every = grids.shape, np.ones(len(sources), np.bool_)
     kinds = [grid_type(kind, shape.notation.n_digits) for kind in kinds]
-    columns = [grid_column(kinds[0], shape.notation, images.puzzles, every)]
+    columns = [grid_column(kinds[0], shape.notation, puzzles, every)]
     if len(kinds) > 1:
-        has = grids.has_given[grids.places(images.sources)]
-        columns.append(grid_column(kinds[1], shape.solution_notation, images.solutions[has], has))
+        has = grids.has_given[grids.places(sources)]
+        columns.append(grid_column(kinds[1], shape.solution_notation, solutions[has], has))
     return columns
 
 

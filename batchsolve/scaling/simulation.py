@@ -339,9 +339,9 @@ def split_tree(
             stacks = subtrees.expand(stacks, float("inf"))
         return stacks, visited, 0.0
     first = 0.0
-    if len(stacks) < wanted and stacks[:, 0].max() > GRAIN:
+    if nodes > GRAIN:
         few = float(min(FIRST_NODES, budget or FIRST_NODES))
-        first, stacks = subtrees.search(stacks, few, np.full(len(stacks), 2.0 * wanted))
+        first, stacks = subtrees.search(stacks, few, np.array([2.0 * wanted]))
     while 0 < len(stacks) < wanted and visited < SPLIT_NODES and stacks[:, 0].max() > GRAIN:
         visited += len(stacks)
         stacks = subtrees.expand(stacks, 1.0 + wanted // len(stacks))

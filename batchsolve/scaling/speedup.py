@@ -335,8 +335,8 @@ def missing(law: str, workers: npt.ArrayLike) -> int:
     >>> missing("Amdahl", [1, 2]), missing("Universal Scalability", [1, 2, 4, 8])
     (1, 0)
     """
-    beyond_one = np.unique([p for p in np.asarray(workers) if p > 1]).size
-    return max(0, len(LAWS[law]) + 1 - beyond_one)
+    each = np.unique(np.asarray(workers))
+    return max(0, len(LAWS[law]) + 1 - int(np.count_nonzero(each > 1)))
 
 
 def fits(series: Series) -> list[Fit]:

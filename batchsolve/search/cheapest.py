@@ -95,10 +95,9 @@ class Cheapest:
 
     def priced(self, decisions: Iterable[int]) -> PricedCover:
         """Return a cover with its cost."""
-        assert self.problem.costs is not None
         all_of_them = tuple(map(int, decisions))
         taken = sorted(d for d in all_of_them if d < self.problem.n_options)
-        cost = int(self.problem.costs[taken].sum())
+        cost = int(costs_of(self.problem)[taken].sum())
         return PricedCover(cost, taken, self.pricing.path(all_of_them), all_of_them)
 
     def add(self, covers: Iterable[PricedCover]) -> None:

@@ -35,15 +35,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bools, Ints, UInts, begins_of
+from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, owners_of
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines.memo import entries_in_order, narrow_order
+from batchsolve.engines.memo import MEGABYTE, entries_in_order, narrow_order
 from batchsolve.engines.native import core_problem, in_order
 from batchsolve.errors import InputError, counted
-from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, owners_of
+from batchsolve.problems.exact_cover import ExactCover, fitting, held_by
 from batchsolve.search.graphs import Nodes, SolutionGraph
 
-MEGABYTE = 2**20
 FIRST_NODES = 8192  # for which a diagram has room at first
 FIRST_KEYS = 4096  # likewise
 STEPS = 2_000_000  # of a redrawing; some tenths of a second
@@ -154,7 +153,7 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
     options : ndarray of int64
         The number in the whole problem of each remaining option.
     """
-    items, owner = problem.indices.astype(np.int64), owners_of(problem)
+    items, owner = problem.indices.astype(np.int64), owners_of(problem.indptr)
     is_primary = np.arange(problem.n_items) < problem.n_primary
     chosen = sorted(set(map(int, stack)))
     while True:

@@ -455,8 +455,7 @@ class SolutionGraph:
 
         if self.root < 2:
             return (_UNIT if self.root else _EMPTY) + _END
-        place = np.zeros(order.size, np.int64)
-        place[order] = np.arange(1, order.size + 1)
+        place = 1 + np.argsort(order)
         nodes = np.arange(2, self.option.size)
         texts = pa.concat_arrays([pa.array([_EMPTY, _UNIT]), pc.cast(pa.array(nodes), pa.string())])
         children = [texts.take(pa.array(each[2:])) for each in (self.low, self.high)]

@@ -129,10 +129,8 @@ class Answers:
         if holds is not None:
             found = [covers.take(holds(covers.roots)) for covers in found]
         kept = [covers for covers in found if len(covers)] or [Stacks.empty()]
-        grids, rows = problem.digits_of(kept[0]), kept[0].roots
-        if len(kept) > 1:
-            grids = np.concatenate([problem.digits_of(covers) for covers in kept])
-            rows = np.concatenate([covers.roots for covers in kept])
+        grids = np.concatenate([problem.digits_of(covers) for covers in kept])
+        rows = np.concatenate([covers.roots for covers in kept])
         if (rows[1:] > rows[:-1]).all():
             return grids, rows
         order = np.argsort(rows)
@@ -179,7 +177,7 @@ class OpenRows:
         self._on_scales: set[int] = set()  # rows whose counter is weighed now
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
-        self._pending = np.zeros(n, np.int32)  # stacks not searched yet, and weighings
+        self._pending = np.zeros(n, np.int64)  # stacks not searched yet, and weighings
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
         # the first cover of a shared row, and the grid if that is cell by cell
         self._best: dict[int, tuple[list[int], GridProblem | None]] = {}
@@ -250,21 +248,13 @@ class OpenRows:
         A row becomes shared when some of its stacks are left and others are not.
         """
         answers, pending, left = self._answers, self._pending, outcome.frontier.roots
-        seconds_each = outcome.nodes * (seconds / max(1, int(outcome.nodes.sum())))
-        sums: list[tuple[Any, Any]] = [(answers.nodes, outcome.nodes)]
-        sums += [(answers.seconds, seconds_each), (pending, -1)]
-        if self._exact is None:
-            sums.append((answers.counts, outcome.counts))
-        else:
-            np.add.at(self._exact, rows, outcome.counts.astype(np.object_))
-        are_apart = bool((rows[1:] > rows[:-1]).all())  # as of a block: a stack for each row
-        which = slice(None) if are_apart and rows.size == pending.size else rows
-        for total, numbers in sums:
-            if are_apart:
-                total[which] += numbers
-            else:
-                np.add.at(total, rows, numbers)
-        answers.clash[which] = outcome.clash
+        counts = answers.counts if self._exact is None else self._exact
+        np.add.at(counts, rows, outcome.counts.astype(counts.dtype, copy=False))
+        np.add.at(answers.nodes, rows, outcome.nodes)
+        seconds_of_a_node = seconds / max(1, int(outcome.nodes.sum()))
+        np.add.at(answers.seconds, rows, outcome.nodes * seconds_of_a_node)
+        answers.clash[rows] = outcome.clash
+        np.subtract.at(pending, rows, 1)
         if left.size:
             np.add.at(pending, left, 1)
             self._shared[left] |= (pending[left] > 1) | (answers.nodes[left] > 0)
@@ -321,17 +311,18 @@ class OpenRows:
         if not self._is_counted or problem is None or has_moved or not len(piece):
             return []
         row = int(piece.stacks.roots[0])
-        weighing = self._weighings.get(row) or tree.Weighing.first_of(problem)
-        is_due = weighing.after < self._answers.nodes[row] < self._most_nodes[row]
+        weighing = self._weighings.get(row) or tree.first_weighing(problem)
+        after, n_nodes = weighing
+        is_due = after < self._answers.nodes[row] < self._most_nodes[row]
         if not is_due or row in self._on_scales:
             return []
         if not (counter := counter_for(self._engine, problem)):
             return []
-        self._weighings[row] = weighing.next
+        self._weighings[row] = tree.next_weighing(weighing)
         self._on_scales.add(row)
         self._pending[row] += 1
-        engine = tree.small_counter(counter, weighing.n_nodes)
-        return [self._start_of(row, piece, engine, weighing.n_nodes)]
+        engine = tree.small_counter(counter, n_nodes)
+        return [self._start_of(row, piece, engine, n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         """Let a counter take over its row if it gains enough; return the pieces that follow."""

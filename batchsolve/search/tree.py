@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.core.arrays import Bools, Floats, Ints
+from batchsolve.core.arrays import Bools, Floats, Ints, owners_of
 from batchsolve.engines import (
     Engine,
     Outcome,
@@ -32,7 +32,7 @@ from batchsolve.engines import (
     get_engine,
 )
 from batchsolve.errors import InputError
-from batchsolve.problems.exact_cover import ExactCover, owners_of
+from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries
 from batchsolve.search.scheduler import (
@@ -106,32 +106,21 @@ class TreeWork:
         return Result(output, int(outcome.nodes.sum()), seconds, outcome, n_covers)
 
 
-@dataclass(frozen=True)
-class Weighing:
-    """A comparison of the counter with the engine in use.
+Weighing = tuple[int, int]
+"""When the counter is compared with the engine in use: the nodes of the tree after which this is
+due, and the nodes that the counter visits."""
 
-    Attributes
-    ----------
-    after : int
-        The nodes of the tree after which it is due.
-    n_nodes : int
-        The nodes that the counter visits.
-    """
 
-    after: int
-    n_nodes: int
+def first_weighing(problem: ExactCover) -> Weighing:
+    """Return the first weighing of a problem: the wider its nodes, the sooner."""
+    wide = entries_of_a_node(problem) / WIDE_ENTRIES
+    return int(max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))), WEIGHED_NODES
 
-    @classmethod
-    def first_of(cls, problem: ExactCover) -> Weighing:
-        """Return the first weighing of a problem: the wider its nodes, the sooner."""
-        wide = entries_of_a_node(problem) / WIDE_ENTRIES
-        after = max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))
-        return cls(int(after), WEIGHED_NODES)
 
-    @property
-    def next(self) -> Weighing:
-        """The weighing that follows if this one leaves the engine as it is."""
-        return Weighing(WEIGH_AGAIN * self.after, WEIGH_AGAIN * self.n_nodes)
+def next_weighing(weighing: Weighing) -> Weighing:
+    """Return the weighing that follows if this one leaves the engine as it is."""
+    after, n_nodes = weighing
+    return WEIGH_AGAIN * after, WEIGH_AGAIN * n_nodes
 
 
 def small_counter(name: str, n_nodes: int) -> Engine:
@@ -253,7 +242,7 @@ class TreeSearch:
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(start)
         self._successor, self.hint = "", ""
-        self._weighing = Weighing.first_of(problem) if may_go_over else None
+        self._weighing = first_weighing(problem) if may_go_over else None
 
     @property
     def engine(self) -> str:
@@ -356,9 +345,9 @@ class TreeSearch:
         Give a hint instead if the counter cannot do what is wanted.
         """
         settings = self._settings
-        while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
-            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing.n_nodes
-            self._weighing = self._weighing.next if counter else None
+        while self._weighing and self.totals.nodes - self._before[1] > self._weighing[0]:
+            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing[1]
+            self._weighing = next_weighing(self._weighing) if counter else None
             if counter and self._gain(counter, n_nodes) >= LEAST_GAIN:
                 self._weighing = None
                 if self._collect or (settings.limit, settings.node_limit) != (None, None):
@@ -620,7 +609,8 @@ class FinishedShare:
     def _entries(self) -> Ints:
         """The entries of the problem by item, and of each item by option."""
         problem = self._problem
-        return np.sort(problem.indices.astype(np.int64) * problem.n_options + owners_of(problem))
+        items = problem.indices.astype(np.int64)
+        return np.sort(items * problem.n_options + owners_of(problem.indptr))
 
 
 def _by_level(at: Ints, *each: Floats) -> Floats:

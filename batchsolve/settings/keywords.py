@@ -91,21 +91,17 @@ class RateFileFields(RateFields, RunFields, total=False):
     """The keywords of `rate_file`."""
 
 
-class RuledFields(WorkerFields, NotationFields, total=False):
-    """Workers, and the `FileSettings` of grids with any rules."""
-
-    files: FileSettings | None
-
-
-class EvaluateFields(RuledFields, total=False):
+class EvaluateFields(WorkerFields, NotationFields, total=False):
     """The keywords of `evaluate`."""
 
+    files: FileSettings | None
     chunk: int | None
 
 
-class GivenFields(RuledFields, total=False):
+class GivenFields(WorkerFields, NotationFields, total=False):
     """Workers, and the `FileSettings` of grids with any rules and given solutions."""
 
+    files: FileSettings | None
     solution_column: str | None
 
 

@@ -47,8 +47,8 @@ def test_images_are_different_members_of_the_orbit(case, seed, original):
     box, square = case
     whole = orbit(square, *box)
     for n in (1, 5, len(whole), len(whole) + 3):
-        images = drawn(bs.Sudoku(*box), square, n, seed, original=original)
-        found = list(map(tuple, images.puzzles.tolist()))
+        _, images, _ = drawn(bs.Sudoku(*box), square, n, seed, original=original)
+        found = list(map(tuple, images.tolist()))
         assert len(set(found)) == len(found) == min(n + original, len(whole))
         assert whole.issuperset(found)
         assert not original or found[0] == tuple(square.reshape(-1).tolist())
@@ -59,29 +59,29 @@ def test_images_have_the_same_form_and_their_solutions_solve_them(box):
     problem, rng = bs.Sudoku(*box), np.random.default_rng(3)
     solutions = np.array([solved(*box).reshape(-1)] * 3, np.uint8)
     grids = solutions * (rng.random(solutions.shape) < 0.5)
-    images = drawn(problem, grids, 20, 5, solutions)
-    assert images.sources.tolist() == np.repeat(range(3), 20).tolist()
-    assert problem.check(images.puzzles, images.solutions).all()
-    forms = bs.canonical_forms(np.concatenate([grids, images.puzzles]), problem)
-    assert (forms.grids[3:] == forms.grids[images.sources]).all()
+    sources, images, solved_images = drawn(problem, grids, 20, 5, solutions)
+    assert sources.tolist() == np.repeat(range(3), 20).tolist()
+    assert problem.check(images, solved_images).all()
+    forms = bs.canonical_forms(np.concatenate([grids, images]), problem)
+    assert (forms.grids[3:] == forms.grids[sources]).all()
 
 
 def test_every_image_is_equally_likely():
     grid = np.zeros((1, 16), np.uint8)
     grid[0, [0, 5]] = 1, 2
     every = orbit(grid.reshape(4, 4), 2, 2)
-    found = drawn(bs.Sudoku(2, 2), np.repeat(grid, 60 * len(every), axis=0), 1, 12).puzzles
+    _, found, _ = drawn(bs.Sudoku(2, 2), np.repeat(grid, 60 * len(every), axis=0), 1, 12)
     assert abs(chi_square([*map(tuple, found.tolist())], every)) < 5
 
 
 def test_images_depend_on_the_seed_the_number_and_the_row_alone():
     rng = np.random.default_rng(1)
     grids = (rng.random((40, 81)) < 0.01).astype(np.uint8)
-    whole = drawn(bs.Sudoku(3, 3), grids, 3, 2**100)
+    sources, whole, _ = drawn(bs.Sudoku(3, 3), grids, 3, 2**100)
     for k in (0, 7, 39):
-        alone = drawn(bs.Sudoku(3, 3), grids[k], 3, 2**100, numbers=np.array([k]))
-        assert (alone.puzzles == whole.puzzles[whole.sources == k]).all()
-    first = [drawn(bs.Sudoku(3, 3), grids[0], 1, seed, numbers=ONE).puzzles for seed in range(9)]
+        _, alone, _ = drawn(bs.Sudoku(3, 3), grids[k], 3, 2**100, numbers=np.array([k]))
+        assert (alone == whole[sources == k]).all()
+    first = [drawn(bs.Sudoku(3, 3), grids[0], 1, seed, numbers=ONE)[1] for seed in range(9)]
     assert len(np.unique(first, axis=0)) > 5
 
 
@@ -96,9 +96,9 @@ def test_groups_keep_named_rules(rule):
     assert group.labels == (REVERSED if rule == "nonconsecutive" else ALL_LABELS)
     cover = next(bs.solutions(problem))
     grid = problem.grids(bs.Stacks.from_lists([cover.tolist()]))
-    images = drawn(problem, np.repeat(grid, 3, axis=0), 5)
-    assert len(images.sources) == 15
-    assert problem.follow_rules(images.puzzles).all()
+    _, images, _ = drawn(problem, np.repeat(grid, 3, axis=0), 5)
+    assert len(images) == 15
+    assert problem.follow_rules(images).all()
 
 
 def test_groups_keep_regions_cages_and_layouts():

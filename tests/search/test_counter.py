@@ -73,13 +73,13 @@ def lectures():
 
 def test_wide_nodes_are_weighed_sooner():
     """Usual problems are weighed after as many nodes as ever."""
-    after = {name: tree.Weighing.first_of(family(name)).after for name in FAMILIES}
+    after = {name: tree.first_weighing(family(name))[0] for name in FAMILIES}
     assert after == dict.fromkeys(FAMILIES, 300_000)
-    assert tree.Weighing.first_of(wide(20_000, 20_000)).after == 60_000
-    assert 100_000 < tree.Weighing.first_of(lectures()).after < 150_000
-    assert tree.Weighing.first_of(wide(150_000, 150_000)).after == 10_000
-    first = tree.Weighing(60_000, 2_000)
-    assert first.next.next == tree.Weighing(6_000_000, 200_000)
+    assert tree.first_weighing(wide(20_000, 20_000))[0] == 60_000
+    assert 100_000 < tree.first_weighing(lectures())[0] < 150_000
+    assert tree.first_weighing(wide(150_000, 150_000))[0] == 10_000
+    second = tree.next_weighing((60_000, 2_000))
+    assert tree.next_weighing(second) == (6_000_000, 200_000)
 
 
 def keyed(n, keys):

@@ -23,12 +23,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-import numpy as np
-
-from batchsolve.core.arrays import Ints
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover, named_place
-from batchsolve.problems.tilings import EMPTY
+from batchsolve.problems.tilings import EMPTY, neighbours
 
 Place = tuple[int, int, int]
 """Layer, row and column."""
@@ -201,22 +198,14 @@ class Board:
     @cached_property
     def _squares(self) -> dict[int, Place]:
         """The square that each option with one row and one column marks."""
-        if not self.problem.n_options:
-            return {}
-        rows, columns = self._line_of_options(1), self._line_of_options(2)
-        marks = np.flatnonzero((rows >= 0) & (columns >= 0))
-        each = zip(marks.tolist(), rows[marks].tolist(), columns[marks].tolist(), strict=True)
-        return {o: (0, row, column) for o, row, column in each}
-
-    def _line_of_options(self, axis: int) -> Ints:
-        """Return the row (axis 1) or the column (axis 2) of every option; -1 unless it has one."""
-        line = np.full(self.problem.n_items, -1)
-        for item, place in self.place_of.items():
-            line[item] = place[axis]
-        of_entries = line[self.problem.indices]
-        starts = self.problem.indptr[:-1]
-        n = np.add.reduceat(of_entries >= 0, starts, dtype=np.int64)
-        return np.where(n == 1, np.maximum.reduceat(of_entries, starts), -1)
+        problem, found = self.problem, dict[int, Place]()
+        for o in range(problem.n_options):
+            lines = [self.place_of.get(i, (0, -1, -1)) for i in problem.option(o).tolist()]
+            rows = [row for _, row, _ in lines if row >= 0]
+            columns = [column for _, _, column in lines if column >= 0]
+            if len(rows) == len(columns) == 1:
+                found[o] = 0, rows[0], columns[0]
+        return found
 
     def _first_word(self, name: str) -> str:
         """Return the first word of the name of an option, unless it is the name of a cell."""
@@ -274,7 +263,8 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
     owner = {place: k for k, piece in enumerate(pieces) for place in piece.places}
     chosen: list[tuple[int, int]] = []  # hue and shade
     for k, piece in enumerate(pieces):
-        meets = {owner[place] for each in piece.places for place in _around(each) if place in owner}
+        beside = (place for each in piece.places for place in neighbours(each))
+        meets = {owner[place] for place in beside if place in owner}
         taken = {chosen[other] for other in meets if other < k}
         number = labels.get(piece.label, 0)
         if piece.label:
@@ -284,12 +274,6 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
             wished = [(hue, hue % 2) for hue in range(N_HUES)]
         chosen.append(next((each for each in wished if each not in taken), wished[0]))
     return [COLORS[shade][hue] for hue, shade in chosen]
-
-
-def _around(place: Place) -> list[Place]:
-    layer, r, c = place
-    flat = [(layer, r - 1, c), (layer, r + 1, c), (layer, r, c - 1), (layer, r, c + 1)]
-    return [*flat, (layer - 1, r, c), (layer + 1, r, c)]
 
 
 # ---- outlines, as paths of SVG --------------------------------------------------------------
