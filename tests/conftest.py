@@ -157,6 +157,12 @@ def n_covers(problem, stack=()):
     return int(get_engine("dlx").search(problem, task).counts[0])
 
 
+def search_in(run, **how):
+    """Open a run, search, and close it; return the result."""
+    with run:
+        return run.search(**how)
+
+
 def rows_of_csv(path):
     """Return the rows of a CSV file, each as a dict."""
     with open(path, newline="", encoding="utf-8") as file:
