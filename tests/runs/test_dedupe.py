@@ -76,16 +76,6 @@ def test_rows_of_fixed_size_lists_keep_their_values(begin):
     assert sum(map(len, parts)) == len(table)
 
 
-def test_malformed_rows_have_no_solution_in_common_with_others(caplog):
-    solution, other = "1243342143122134", "1234341223414123"
-    ours = {"puzzle": ["12", "1.....2..3.....4"], "solution": [solution] * 2}
-    theirs = {"puzzle": ["." * 16, "ab"], "solution": [other, solution]}
-    with caplog.at_level("INFO"):
-        assert len(bs.dedupe(pa.table(ours), against=pa.table(theirs))) == 2
-    assert "1 invalid in the files of --against" in caplog.text
-    assert "same solution" not in caplog.text
-
-
 def ids(path):
     return [int(row["id"]) for row in rows_of_csv(path)]
 

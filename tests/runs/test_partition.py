@@ -215,10 +215,3 @@ def test_blocks_of_blank_lines_are_in_no_stratum(tmp_path):
 
 def test_the_text_of_a_grid_is_a_row(tmp_path):
     assert bs.partition("1.....2..3.....4", tmp_path / "pp").rows == 1
-
-
-def test_malformed_rows_with_a_solution_are_in_no_group():
-    puzzles = ["1.....2..3.....4", "12", "ab"]
-    table = pa.table({"puzzle": puzzles, "solution": ["1243342143122134"] * 3})
-    parts = bs.partition(table, parts="a=0.34,b=0.33,c=0.33")
-    assert [len(part) for part in parts.values()] == [1, 1, 1]
