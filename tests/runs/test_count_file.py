@@ -47,7 +47,7 @@ def folder(tmp_path_factory):
     (folder / "sub").mkdir()
     (folder / "a.dlx").write_text(write_dlx(bs.family("queens:6")))
     (folder / "b.ec").write_text(write_ec(bs.family("dominoes:4x4")))
-    (folder / "c.json").write_text('{"options": [["a"], ["b"], ["a", "b"]]}')
+    (folder / "c.json").write_text('{\n "options": [["a"], ["b"], ["a", "b"]]\n}')
     (folder / "d.dlx").write_text("a b\na x\n")
     (folder / "e.json").write_bytes(b"")
     (folder / "f.txt").write_text("1.....2..3......\n")
@@ -73,16 +73,22 @@ def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
     counts = [row["count"] for row in rows]
     grid = str(bs.count(str(folder / "f.txt")).count)
     assert counts == ["4", "36", "2", None, None, grid, None, None, "2", "1"]
-    whys = {row["name"]: row["message"] for row in rows if row["count"] is None}
-    assert whys[paths[3]].startswith(f"{paths[3]}: line 2: ")
-    assert whys[paths[4]].endswith("is empty; expected a grid or an exact cover problem")
-    assert "if it is a table, name a row" in whys[paths[6]]
-    assert "not an .npz file of arrays" in whys[paths[7]]
-    unread = [row for row in rows if row["count"] is None]
-    for row in unread:
+    assert rows[3]["message"].startswith(f"{paths[3]}: line 2: ")
+    assert rows[4]["message"].endswith("is empty; expected a grid or an exact cover problem")
+    assert "if it is a table, name a row" in rows[6]["message"]
+    assert "not an .npz file of arrays" in rows[7]["message"]
+    for row in (rows[k] for k in (3, 4, 6, 7)):
         assert {row[name] for name in ("items", "options", "complete", "engine")} == {None}
     with pytest.raises(bs.InputError, match=r"lies in .*, all of which is input"):
         bs.count_file(folder, folder / "counts.csv")
+    assert invoke("solve", folder, "-o", tmp_path / "covers.jsonl").exit_code == 1
+    solved = typed_rows(tmp_path / "covers.jsonl")
+    statuses = ["invalid" if n is None else "unique" if n == "1" else "multiple" for n in counts]
+    assert [row["status"] for row in solved] == statuses
+    covers = [["a", "b"], [bs.solve("1.....2..3......").solution], ["I2 r1c1 r1c2"]]
+    assert [solved[k]["cover"] for k in (2, 5, 9)] == covers
+    bs.solve_file(folder / "c.json", tmp_path / "alone.jsonl")
+    assert typed_rows(tmp_path / "alone.jsonl")[0]["cover"] == ["a", "b"]
 
 
 def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
@@ -129,10 +135,8 @@ def test_counts_of_more_digits_than_python_prints_are_written(suffix, tmp_path, 
     monkeypatch.setattr(instances, "counts_of", lambda *_: [(huge, None)])
     out = tmp_path / f"out{suffix}"
     bs.count_file(["queens:6"], out)
-    if suffix == ".jsonl":
-        [row] = [json.loads(line, parse_int=Decimal) for line in out.read_text().splitlines()]
-    else:
-        [row] = counts_in(out)
+    is_json = suffix == ".jsonl"
+    row = json.loads(out.read_text(), parse_int=Decimal) if is_json else counts_in(out)[0]
     assert int(Decimal(row["count"])) == huge
 
 
@@ -159,8 +163,7 @@ def test_a_count_of_many_digits_is_printed(tmp_path):
 
 
 def test_the_option_memo_counts_every_row_with_it():
-    words = ["count", "dominoes:16x16", "langford:4", "--memo", "--memo-size", "16", "--quiet"]
-    done = invoke(*words)
+    done = invoke("count", "dominoes:16x16", "langford:4", "--memo", "--memo-size", 16, "--quiet")
     rows = [f"dominoes:16x16,256,480,{LARGE},true,memo:16,", "langford:4,12,18,2,true,memo:16,"]
     assert done.stdout.splitlines()[1:] == rows
 
@@ -175,12 +178,11 @@ def test_limits_are_those_of_a_row(tmp_path):
         assert one.read_bytes() == two.read_bytes()
         return [(int(r["count"]), r["complete"], r["message"]) for r in counts_in(one)]
 
-    whole = (10, True, None)
-    full = (93, False, "has 93 solutions or more")
+    whole, full = (10, True, None), (93, False, "has 93 solutions or more")
     assert rows_with(limit=93) == [(92, True, None), full, whole]
-    few = rows_with(node_limit=1000)
-    assert few[2] == whole
-    for count, complete, message in few[:2]:
+    *few, last = rows_with(node_limit=1000)
+    assert last == whole
+    for count, complete, message in few:
         assert (0 < count < 92, complete, message) == (True, False, "stopped after 1,000 nodes")
     with pytest.raises(bs.InputError, match="'memo:256' only counts, and counts everything"):
         bs.count_file(problems, tmp_path / "out.csv", engine="memo:256", limit=10)

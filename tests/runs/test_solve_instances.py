@@ -1,4 +1,4 @@
-"""First covers of many exact cover problems: of files, of names, of tables."""
+"""First covers of many exact cover problems, of names and tables; test_count_file.py has files."""
 
 import json
 
@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import bounded_problems, coloured_problems, problems, typed_rows
 from hypothesis import given, strategies as st
-from invoking import invoke
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
@@ -103,26 +102,6 @@ def test_covers_are_those_of_the_oracle(tmp_path_factory, drawn, limit, budget, 
         assert row["cover"] == first_cover(problem)
         names = [list(map(problem.option_name, sorted(cover))) for cover in known]
         assert row["cover"] in (names or [None])
-
-
-def test_files_are_rows(tmp_path):
-    """Of more formats in test_count_file."""
-    folder = tmp_path / "instances"
-    folder.mkdir()
-    (folder / "a.dlx").write_text("a b | x\na x:1\nb x:1\nb\n")
-    (folder / "c.json").write_text('{\n "options": [["a"], ["b"], ["a", "b"]]\n}')
-    (folder / "d.dlx").write_text("a b\na x\n")
-    (folder / "e.txt").write_text("1.....2..3.....4\n")
-    done = invoke("solve", folder, "-o", tmp_path / "out.csv", "--json")
-    assert done.exit_code == 1
-    assert json.loads(done.stdout)["invalid"] == 1
-    rows = rows_of(tmp_path / "out.csv")
-    assert [row["status"] for row in rows] == ["multiple", "multiple", "invalid", "unique"]
-    covers = [["a x:1", "b x:1"], ["a", "b"], None, ["1243342143122134"]]
-    assert [row["cover"] for row in rows] == covers
-    assert ": line 2: " in rows[2]["message"]
-    bs.solve_file(folder / "c.json", tmp_path / "alone.csv")
-    assert rows_of(tmp_path / "alone.csv")[0]["cover"] == ["a", "b"]
 
 
 def test_a_corpus_of_grids_stays_one(tmp_path):
