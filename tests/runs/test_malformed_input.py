@@ -324,21 +324,6 @@ def test_rows_before_a_damaged_file_are_kept(solve, tmp_path):
     assert kept[1:12_001] == [f"{SMALL},{SMALL_S},unique,1,"] * 12_000
 
 
-@pytest.fixture
-def stopped(solve, tmp_path):
-    """Return the partial output and the journal of a run that stopped at its third row."""
-    solve(f"puzzle\n{P}\n{P2}\nx\n{P}\n", "--stop-on-invalid").assert_refused()
-    return tmp_path / "out.csv.partial", tmp_path / "out.csv.partial.journal"
-
-
-def test_rows_without_their_journal_are_not_thrown_away(solve, stopped):
-    partial, journal = stopped
-    before = partial.read_bytes()
-    os.remove(journal)
-    solve(None, "--resume").assert_refused("journal")
-    assert partial.read_bytes() == before
-
-
 def test_an_input_is_not_overwritten_as_partial_output(solve, tmp_path):
     data = f"puzzle\n{P}\n"
     solve(data, name="out.csv.partial").assert_refused("out.csv.partial")
