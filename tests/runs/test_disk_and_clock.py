@@ -238,7 +238,9 @@ def test_a_journal_that_has_just_been_made_is_not_called_damaged(tmp_path):
 def test_a_lock_that_another_process_keeps_is_said_to_be_one(tmp_path, monkeypatch):
     monkeypatch.setattr(journal, "_WAIT_SECONDS", 0.0)
     path = str(tmp_path / "a.journal")
+    assert not Journal.is_begun(path)
     with Journal(path, "solve", {}) as mine, closing(sqlite3.connect(path)) as other:
+        assert Journal.is_begun(path)
         other.execute("BEGIN")
         other.execute("SELECT * FROM run").fetchall()
         with pytest.raises(bs.OutputError, match=r"\(database is locked\); end the process that"):
@@ -246,11 +248,4 @@ def test_a_lock_that_another_process_keeps_is_said_to_be_one(tmp_path, monkeypat
         other.rollback()
         mine.record({"rows": 2})
         assert mine.state() == {"rows": 2}
-
-
-def test_a_journal_in_use_is_begun(tmp_path):
-    path = str(tmp_path / "a.journal")
-    assert not Journal.is_begun(path)
-    with Journal(path, "solve", {}):
-        assert Journal.is_begun(path)
     assert Journal.is_begun(path)

@@ -1,8 +1,10 @@
 """Drawings of covers: which covers are drawn, from which sources, and the files written."""
 
 import json
+from functools import partial
 
 import pytest
+from conftest import search_in
 from invoking import invoke, refused
 
 import batchsolve as bs
@@ -73,8 +75,7 @@ def enumerated(request, tmp_path):
     (tmp_path / "rules.csv").write_text(RULES)
     if (tmp_path / name).exists():
         name = f"{tmp_path / name}"
-    with bs.Run(tmp_path / "run", name, collect=True) as kept:
-        kept.search(jobs=1)
+    search_in(bs.Run(tmp_path / "run", name, collect=True), jobs=1)
     files = [tmp_path / f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")]
     for file in files:
         export_run(str(tmp_path / "run"), str(file))
@@ -94,8 +95,7 @@ def test_covers_are_read_back_in_every_form(enumerated):
 def test_the_cheapest_covers_are_read_back_beside_their_costs(tmp_path):
     (tmp_path / "in.dlx").write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
     reading, home = bs.read_problem(str(tmp_path / "in.dlx")), tmp_path / "run"
-    with bs.Run(home, reading, cheapest=2) as kept:
-        kept.search(jobs=1)
+    search_in(bs.Run(home, reading, cheapest=2), jobs=1)
     for place in (home, *(tmp_path / f"out{end}" for end in (".csv", ".jsonl", ".parquet"))):
         if place != home:
             export_run(str(home), str(place))
@@ -119,15 +119,13 @@ NOT_FOUND = [  # the name and the text of a file, the problem, and the message
 def test_what_was_not_found_is_refused(tmp_path, name, text, message):
     if text:
         (tmp_path / name).write_text(text)
-    with bs.Run(tmp_path / "counted", "langford:4") as kept:
-        kept.search(jobs=1)
+    search_in(bs.Run(tmp_path / "counted", "langford:4"), jobs=1)
     with pytest.raises(bs.BatchsolveError, match=message):
         found_covers(bs.read_problem("langford:4"), str(tmp_path / name), 1)
 
 
 def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
-    with bs.Run(tmp_path / "run", "langford:4", collect=True) as kept:
-        kept.search(jobs=1)
+    search_in(bs.Run(tmp_path / "run", "langford:4", collect=True), jobs=1)
     with pytest.raises(bs.BatchsolveError, match="is a run of another problem, 'langford:4', and"):
         found_covers(bs.read_problem("langford:3"), str(tmp_path / "run"), 1)
     (tmp_path / "same.jsonl").write_text('{"options": ["a", "a"]}\n')
@@ -211,14 +209,13 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     ],
 )
 def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypatch, reader, words):
-    with bs.Run("run", "queens:8", collect=True, engine="dlx") as begun:
-        assert not begun.search(node_limit=1000, budget=300, jobs=1).complete
     read = getattr(export, reader)
+    run = partial(bs.Run, "run", "queens:8", collect=True, engine="dlx")
+    assert not search_in(run(), node_limit=1000, budget=300, jobs=1).complete
 
     def read_and_end(*arguments):
         found = read(*arguments)
-        with bs.Run("run", "queens:8", collect=True, engine="dlx", resume=True) as rest:
-            assert rest.search(jobs=1).count == 92
+        assert search_in(run(resume=True), jobs=1).count == 92
         return found
 
     monkeypatch.setattr(export, reader, read_and_end)
@@ -230,20 +227,16 @@ def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypat
 
 def test_the_command_draws_what_was_found(tmp_path):
     invoke("enumerate", "langford:7", "-o", tmp_path / "run", "-q")
-    lines = invoke("enumerate", "langford:7", "-o", "-", "-q").stdout
+    lines, out = invoke("enumerate", "langford:7", "-o", "-", "-q").stdout, tmp_path / "out.html"
     (tmp_path / "lines.jsonl").write_text(lines)
     for place in ("run", "lines.jsonl"):
-        out = tmp_path / "out.html"
-        found = ("--found", tmp_path / place)
-        done = invoke("draw", "langford:7", *found, "-n", 100, "-o", out)
-        assert done.exit_code == 0, done.stderr
+        done = invoke("draw", "langford:7", "--found", tmp_path / place, "-n", 100, "-o", out)
+        assert (done.exit_code, done.stderr) == (0, "52 solutions\n")
         assert out.read_text().count("<figure>") == 52
-        assert done.stderr == "52 solutions\n"
 
 
 def test_the_command_says_so_if_the_run_is_not_complete(tmp_path):
-    with bs.Run(tmp_path / "run", "langford:7", collect=True) as kept:
-        kept.search(limit=3, jobs=1)
+    search_in(bs.Run(tmp_path / "run", "langford:7", collect=True), limit=3, jobs=1)
     found = ("draw", "langford:7", "--found", tmp_path / "run", "-o", tmp_path / "out.html")
     done = invoke(*found)
     assert (done.exit_code, done.stderr) == (1, "3 solutions, not complete\n")
@@ -259,13 +252,11 @@ def test_facts_are_printed_even_if_the_time_is_up_at_once(here):
 
 
 def test_without_a_solution_nothing_is_drawn(tmp_path):
-    for arguments, said in [
-        (("langford:2",), "0 solutions; 1 node; 0.0 s: nothing is drawn"),
-        (("queens:20", "--node-limit", 3), "0 solutions, not complete"),
-    ]:
-        done = invoke("draw", *arguments, "-o", tmp_path / "out.svg", "--engine", "dlx")
+    limited = ["queens:20", "--node-limit", 3]
+    for words, said in ((["langford:2"], "complete"), (limited, "not complete")):
+        done = invoke("draw", *words, "-o", tmp_path / "out.svg", "--engine", "dlx")
         assert done.exit_code == 1
-        assert said.partition(";")[0] in done.stderr
+        assert f"0 solutions, {said}; " in done.stderr
         assert "nothing is drawn" in done.stderr
     assert list(tmp_path.iterdir()) == []
 

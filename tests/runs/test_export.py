@@ -1,4 +1,3 @@
-import json
 import os
 from unittest.mock import Mock, patch
 
@@ -6,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import search_in, typed_rows
 from cutting import content_of
 from hypothesis import given, strategies as st
 
@@ -99,16 +99,11 @@ def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, sch
     monkeypatch.undo()
     outputs.append(exported(tmp_path, schema, [rows[:350], rows[350:]], suffix, 4))
     assert len(set(outputs)) == 1
-    want = sorted(rows, key=in_order)
-    if suffix == ".parquet":
-        table = pq.read_table(pa.BufferReader(outputs[0]))
-        assert table.schema.equals(schema)
-        assert table.column(0).to_pylist() == want
-    elif suffix == ".jsonl":
-        lines = [json.loads(line) for line in outputs[0].decode().splitlines()]
-        assert [line[schema.names[0]] for line in lines] == want
-    elif suffix == ".csv":
-        assert outputs[0].decode().splitlines() == ["grid", *want]
+    out = tmp_path / f"read{suffix.removesuffix('.gz')}"
+    out.write_bytes(outputs[0])
+    [name] = schema.names
+    assert typed_rows(out, name) == [{name: row} for row in sorted(rows, key=in_order)]
+    assert suffix != ".parquet" or pq.read_schema(out).equals(schema)
 
 
 @pytest.fixture
@@ -155,8 +150,8 @@ def test_no_solutions(tmp_path, schema, suffix, data):
 def test_the_column_of_a_run_without_solutions_is_that_of_its_problem(tmp_path, column):
     run, output, sudoku = str(tmp_path / "run"), tmp_path / "out.csv", bs.Sudoku(2, 2)
     unsolvable = sudoku, sudoku.stack(sudoku.parse("123....4........"))
-    with bs.Run(run, *(unsolvable if column == "grid" else ["queens:3"]), collect=True) as kept:
-        assert kept.search(jobs=1).count == 0
+    of_column = unsolvable if column == "grid" else ["queens:3"]
+    assert search_in(bs.Run(run, *of_column, collect=True), jobs=1).count == 0
     assert export_run(run, str(output), jobs=1) == 0
     assert output.read_text() == f"{column}\n"
 
