@@ -67,39 +67,29 @@ def test_limits_end_the_search_for_the_first_covers():
 # ---- covers that were found -----------------------------------------------------------------
 
 
-@pytest.fixture(params=["langford:4", "grid.txt", "rules.csv"])
-def enumerated(request, tmp_path):
-    """Return a problem, and the paths of its sorted solutions in every form."""
-    name = request.param
-    (tmp_path / "grid.txt").write_text(GRID)
-    (tmp_path / "rules.csv").write_text(RULES)
-    if (tmp_path / name).exists():
-        name = f"{tmp_path / name}"
-    search_in(bs.Run(tmp_path / "run", name, collect=True), jobs=1)
-    files = [tmp_path / f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")]
-    for file in files:
-        export_run(str(tmp_path / "run"), str(file))
-    return name, [tmp_path / "run", *files]
-
-
-def test_covers_are_read_back_in_every_form(enumerated):
-    name, places = enumerated
+@pytest.mark.parametrize("name", ["langford:4", "grid.txt", "rules.csv"])
+def test_covers_are_read_back_in_every_form(name, here):
+    (here / "grid.txt").write_text(GRID)
+    (here / "rules.csv").write_text(RULES)
     reading = bs.read_problem(name)
-    every = [lists(found_covers(reading, str(place), 1000)) for place in places]
-    assert every[1:] == every[:-1]
+    search_in(bs.Run("run", reading, collect=True), jobs=1)
+    found = lists(found_covers(reading, "run", 1000))
     expected = sorted(sorted(cover.tolist()) for cover in bs.solutions(reading, jobs=1))
-    assert sorted(map(sorted, every[0])) == expected
-    assert lists(found_covers(reading, str(places[0]), 1)) == every[0][:1]
+    assert sorted(map(sorted, found)) == expected
+    assert lists(found_covers(reading, "run", 1)) == found[:1]
+    for file in (f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")):
+        export_run("run", file)
+        assert lists(found_covers(reading, file, 1000)) == found
 
 
-def test_the_cheapest_covers_are_read_back_beside_their_costs(tmp_path):
-    (tmp_path / "in.dlx").write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
-    reading, home = bs.read_problem(str(tmp_path / "in.dlx")), tmp_path / "run"
-    search_in(bs.Run(home, reading, cheapest=2), jobs=1)
-    for place in (home, *(tmp_path / f"out{end}" for end in (".csv", ".jsonl", ".parquet"))):
-        if place != home:
-            export_run(str(home), str(place))
-        assert lists(found_covers(reading, str(place), 9)) == [[1, 2, 3], [0, 3]]
+def test_the_cheapest_covers_are_read_back_beside_their_costs(here):
+    (here / "in.dlx").write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
+    reading = bs.read_problem("in.dlx")
+    search_in(bs.Run("run", reading, cheapest=2), jobs=1)
+    for place in ("run", "out.csv", "out.jsonl", "out.parquet"):
+        if place != "run":
+            export_run("run", place)
+        assert lists(found_covers(reading, place, 9)) == [[1, 2, 3], [0, 3]]
 
 
 TWINS = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
