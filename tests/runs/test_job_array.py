@@ -4,14 +4,14 @@ import json
 import os
 import random
 from dataclasses import asdict
-from types import SimpleNamespace
+from unittest.mock import patch
 
 import pytest
-from conftest import flip
+from conftest import PUZZLE, flip
 from invoking import invoke, refused
 
 from batchsolve import InputError, OutputError, Stacks
-from batchsolve.engines import get_engine
+from batchsolve.engines import native
 from batchsolve.problems.families import queens
 from batchsolve.runs import split as splitting
 from batchsolve.runs.count import count
@@ -123,14 +123,11 @@ def test_stacks_of_no_split_are_refused(tmp_path):
 
 
 def test_stacks_of_other_clues_are_refused(tmp_path):
-    grid, other = "1.....2..3.....4", "................"
-    assert (
-        invoke("split", other, "--depth", "1", "--files", "1", "-o", tmp_path / "p").exit_code == 0
-    )
-    part = tmp_path / "p" / "0000.jsonl"
+    other, part = "." * 16, tmp_path / "0000.jsonl"
+    assert invoke("split", other, "--depth", 1, "--files", 1, "-o", tmp_path).exit_code == 0
     assert invoke("count", other, "--stacks", part).stdout == "288\n"
     why = "0000.jsonl: these stacks are of other clues; name the problem that was split"
-    assert why in refused("count", grid, "--stacks", part)
+    assert why in refused("count", PUZZLE, "--stacks", part)
 
 
 def test_counts_may_be_long(array):
@@ -175,21 +172,16 @@ def test_flipped_bits_never_change_a_total(array):
 
 
 def test_a_split_is_made_in_steps_between_which_ctrl_c_is_heard(monkeypatch):
-    whole, engine, steps = splitting.split("queens:6", depth=4), get_engine("dlx"), []
-
-    def search(problem, task):
-        steps.append((len(task.stacks), task.depth))
-        return engine.search(problem, task)
-
-    noted = SimpleNamespace(search=search, name="dlx", capabilities=engine.capabilities)
-    monkeypatch.setattr(splitting, "engine_for", lambda name, problem: noted)
+    whole = splitting.split("queens:6", depth=4)
     monkeypatch.setattr(splitting, "BLOCK", 3)
-    parts = splitting.split("queens:6", depth=4)
+    with patch.object(native, "search_links", wraps=native.search_links) as search:
+        parts = splitting.split("queens:6", depth=4, engine="dlx")
     lists = [stack.tolist() for stack in parts.stacks]
     assert lists == [stack.tolist() for stack in whole.stacks]
     assert (parts.count, parts.nodes) == (whole.count, whole.nodes)
+    steps = [call.args[1] for call in search.call_args_list]
     assert len(steps) > 4
-    assert all(n <= 3 and depth == 1 for n, depth in steps)
+    assert all(len(step.stacks) <= 3 and step.depth == 1 for step in steps)
 
 
 def test_a_quiet_split_prints_nothing(tmp_path):
