@@ -111,7 +111,9 @@ def test_hard_cases_are_said(tmp_path, caplog):
     assert [len(part) for part in made.values()] == [9, 0]  # one group
     assert "9 a (100.0 %), 0 b (0.0 %), 1 group of up to 9 rows" in caplog.text
     malformed = pa.table({"puzzle": [one, "12", "11..............", "12"]})
-    made = bs.partition(malformed, parts="a=0.5,b=0.5")
+    with caplog.at_level("INFO"):
+        made = bs.partition(malformed, parts="a=0.5,b=0.5")
+    assert "3 invalid, seed " in caplog.text
     both = made["a"]["puzzle"].to_pylist() + made["b"]["puzzle"].to_pylist()
     assert sorted(both) == sorted(malformed["puzzle"].to_pylist())
     empty = bs.partition(malformed.slice(0, 0))
