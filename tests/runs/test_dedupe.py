@@ -288,16 +288,16 @@ CAGES = [{"sum": 3, "cells": [[0, 0], [0, 1]]}, {"sum": 7, "cells": [[0, 3], [0,
 CAGES_AGAIN = [{"sum": 7, "cells": [[0, 2], [0, 3]]}, {"sum": 3, "cells": [[0, 1], [0, 0]]}]
 
 
-@pytest.mark.parametrize(
-    ("column", "same", "other"),
-    [
-        ("rules", ["x+antiking", "antiking+x", "X, antiking+x"], "x"),
-        ("pairs", ["r1c1-r1c2", "r1c2-r1c1", "r1c2-r1c1 r1c1-r1c2"], "r1c1-r1c3"),
-        ("pairs", ["r1c1<r1c2 r2c1<r2c2", "r2c2>r2c1 r1c1<r1c2"], "r1c2<r1c1 r2c1<r2c2"),
-        ("cages", [json.dumps(CAGES), json.dumps(CAGES_AGAIN)], json.dumps(CAGES[:1])),
-        ("constraints", BOTH, ".Shape~4x4.Windoku"),
-    ],
-)
+SAME_RULES = [  # the column, rules that are the same, and others
+    ("rules", ["x+antiking", "antiking+x", "X, antiking+x"], "x"),
+    ("pairs", ["r1c1-r1c2", "r1c2-r1c1", "r1c2-r1c1 r1c1-r1c2"], "r1c1-r1c3"),
+    ("pairs", ["r1c1<r1c2 r2c1<r2c2", "r2c2>r2c1 r1c1<r1c2"], "r1c2<r1c1 r2c1<r2c2"),
+    ("cages", [json.dumps(CAGES), json.dumps(CAGES_AGAIN)], json.dumps(CAGES[:1])),
+    ("constraints", BOTH, ".Shape~4x4.Windoku"),
+]
+
+
+@pytest.mark.parametrize(("column", "same", "other"), SAME_RULES)
 def test_rules_are_equal_in_whatever_order_they_are_written(column, same, other):
     table = pa.table({"puzzle": ["." * 16] * (len(same) + 1), column: [*same, other]})
     assert bs.dedupe(table)[column].to_pylist() == [same[0], other]
@@ -384,15 +384,10 @@ def test_tables_of_the_kind_that_came(library, tmp_path):
     assert pq.read_table(tmp_path / "out.parquet")["puzzle"].to_pylist() == [*rows[:3], shown]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("dedupe", "in.csv", "--against", "nofile"),
-        ("generate", "-n", 2, "--unlike", "nofile"),
-        ("generate", "-n", 2, "--unlike", "nofile", "-o", "out.csv"),
-    ],
-)
-def test_nothing_is_written_if_the_known_rows_cannot_be_read(words, here):
+def test_nothing_is_written_if_the_known_rows_cannot_be_read(here):
     (here / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
-    assert refused(*words).startswith("batchsolve: nofile: ")
+    generate = "generate", "-n", 2, "--unlike", "nofile"
+    dedupe = "dedupe", "in.csv", "--against", "nofile"
+    for words in (dedupe, generate, (*generate, "-o", "out.csv")):
+        assert refused(*words).startswith("batchsolve: nofile: ")
     assert [path.name for path in here.iterdir()] == ["in.csv"]

@@ -113,21 +113,20 @@ def test_a_read_only_disk_is_one_message_for_every_command(corpus, tmp_path):
     assert said == [f"batchsolve: disk/{name}: {why}" for name in ("out.csv", "run", "run")]
 
 
-@pytest.mark.parametrize(
-    ("words", "name"),
-    [
-        (["dedupe", "in.csv", "-o", "out.csv"], "out.csv"),
-        (["partition", "in.csv", "-o", "out"], "out/train.csv"),
-        (["split", "queens:9", "--depth", "4", "--files", "2", "-o", "out"], "out"),
-    ],
-)
-def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words, name):
+LARGE = {  # command -> the name in its message
+    "dedupe in.csv -o out.csv": "out.csv",
+    "partition in.csv -o out": "out/train.csv",
+    "split queens:9 --depth 4 --files 2 -o out": "out",
+}
+
+
+@pytest.mark.parametrize("words", LARGE)
+def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words):
     puzzles = [made.puzzle for made in bs.generate(400, seed=1, box=(2, 2))]
     (tmp_path / "in.csv").write_text("\n".join(["puzzle", *puzzles]))
-
-    done = with_small_files(1000, "-m", "batchsolve", *words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr == f"batchsolve: {name}: cannot be written: File too large\n"
+    done = with_small_files(1000, "-m", "batchsolve", *words.split(), cwd=tmp_path)
+    why = f"batchsolve: {LARGE[words]}: cannot be written: File too large\n"
+    assert (done.returncode, done.stderr) == (2, why)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "in.csv"]
 
 

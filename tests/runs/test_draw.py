@@ -191,15 +191,15 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     assert page.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("reader", "words"),
-    [
-        ("export_run", ("export", "run", "-o", "out.csv")),
-        ("found_covers", ("draw", "queens:8", "--found", "run", "-n", 90, "-o", "out.html")),
-    ],
-)
-def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypatch, reader, words):
-    read = getattr(export, reader)
+READERS = {
+    "export_run": "export run -o out.csv",
+    "found_covers": "draw queens:8 --found run -n 90 -o out.html",
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypatch, reader):
+    words, read = READERS[reader].split(), getattr(export, reader)
     run = partial(bs.Run, "run", "queens:8", collect=True, engine="dlx")
     assert not search_in(run(), node_limit=1000, budget=300, jobs=1).complete
 

@@ -285,26 +285,21 @@ def test_bounds_have_all_digits_of_the_command(tmp_path):
 
 
 BIG = [2**60, 2**60 + 1, 2**60 + 2]
+TEXTS, TWO = list(map(str, BIG)), {f"below {BIG[1]}": 1, f"{BIG[1]} and above": 2}
 NEAR = ["below 2.0000001", "2.0000001 to below 2.0000002", "2.0000002 and above"]
 OUTER = {"below 1": 1, "1 to below 2": 1, "2 and above": 1, "(none)": 2}
+STRATA = [  # the column, the bins, and the rows of each stratum
+    ([float("inf"), 1.5, float("-inf"), float("nan"), None], [1, 2], OUTER),
+    (["inf", "1.5", "-Infinity", "NaN", " "], [1, 2], OUTER),
+    ([2.0, 2.0000001, 2.0000002], [2.0000001, 2.0000002], dict.fromkeys(NEAR, 1)),
+    *((level, [bound], TWO) for level in (BIG, TEXTS) for bound in (BIG[1], TEXTS[1])),
+    (["x", "1,5", "ınf", "7", ""], [6], {"6 and above": 1, "(no number)": 3, "(none)": 1}),
+    ([-0.0, 0.0, 0.0], (), {"0": 3}),
+    (["-0.0", "0.0", "-0.5"], (), {"-0.5": 1, "0.0": 2}),
+]
 
 
-@pytest.mark.parametrize(
-    ("level", "bins", "rows"),
-    [
-        ([float("inf"), 1.5, float("-inf"), float("nan"), None], [1, 2], OUTER),
-        (["inf", "1.5", "-Infinity", "NaN", " "], [1, 2], OUTER),
-        ([2.0, 2.0000001, 2.0000002], [2.0000001, 2.0000002], dict.fromkeys(NEAR, 1)),
-        *(
-            (level, [bound], {f"below {BIG[1]}": 1, f"{BIG[1]} and above": 2})
-            for level in (BIG, list(map(str, BIG)))
-            for bound in (BIG[1], str(BIG[1]))
-        ),
-        (["x", "1,5", "ınf", "7", ""], [6], {"6 and above": 1, "(no number)": 3, "(none)": 1}),
-        ([-0.0, 0.0, 0.0], (), {"0": 3}),
-        (["-0.0", "0.0", "-0.5"], (), {"-0.5": 1, "0.0": 2}),
-    ],
-)
+@pytest.mark.parametrize(("level", "bins", "rows"), STRATA)
 def test_strata_of_numbers_of_any_size_and_of_what_is_none(level, bins, rows):
     assert rows_by(level, bins) == rows
 

@@ -112,19 +112,19 @@ def test_a_table_without_rows_is_solved_whatever_its_boxes(solve, tmp_path, box)
     assert done.out.read_text() == "puzzle,solution,status,n_solutions,message\n"
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--column", "x"], ["'x'", "'puzzle'"]),
-        (["--box", "3"], ["2x3"]),
-        (["--box", "2x3"], ["81", "36"]),
-        (["--alphabet", "1-8"], ["9 different", "1-9"]),
-        (["--limit", str(10**30)], ["limit"]),
-        (["--engine", "none"], ["none", "dlx"]),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(solve, options, words):
-    solve(f"puzzle\n{P}\n", *options).assert_refused(*words)
+UNFIT = {  # options -> words of the message
+    "--column x": ["'x'", "'puzzle'"],
+    "--box 3": ["2x3"],
+    "--box 2x3": ["81", "36"],
+    "--alphabet 1-8": ["9 different", "1-9"],
+    f"--limit {10**30}": ["limit"],
+    "--engine none": ["none", "dlx"],
+}
+
+
+@pytest.mark.parametrize("options", UNFIT)
+def test_options_that_do_not_fit_are_refused(solve, options):
+    solve(f"puzzle\n{P}\n", *options.split()).assert_refused(*UNFIT[options])
 
 
 HARMLESS = [
@@ -185,14 +185,14 @@ def test_a_broken_row_is_reported_in_its_place(solve, row, words, end):
     assert done.column("message")[::2] == ["", ""]
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        f'puzzle,note\n{P},x\n{P2},"never closed\n{P},x\n{P2},x\n',
-        f'puzzle,"note\n{P},x\n{P2},y\n',
-        f'puzzle,note\n"{P},x\n{P2},x\n{P},x\n',
-    ],
-)
+NEVER_CLOSED = [
+    f'puzzle,note\n{P},x\n{P2},"never closed\n{P},x\n{P2},x\n',
+    f'puzzle,"note\n{P},x\n{P2},y\n',
+    f'puzzle,note\n"{P},x\n{P2},x\n{P},x\n',
+]
+
+
+@pytest.mark.parametrize("data", NEVER_CLOSED)
 def test_a_quotation_mark_never_closed_swallows_no_rows_in_silence(solve, data):
     done = solve(data)
     assert done.code in (1, 2)

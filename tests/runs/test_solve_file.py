@@ -179,18 +179,17 @@ def test_fields_that_must_not_be_null_are_written(tmp_path):
     assert pq.read_table(tmp_path / "out.parquet")["note"].to_pylist() == [{"a": 1}]
 
 
+NOT_IN_PARQUET = [
+    pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([5])]),
+    pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array(["x"])),
+    pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+    pa.array([{}], pa.struct([])),
+    pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([[1]])),
+]
+
+
 @pytest.mark.parametrize("target", ["out.parquet", "parts/"])
-@pytest.mark.parametrize(
-    "note",
-    [
-        pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([5])]),
-        pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array(["x"])),
-        pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
-        pa.array([{}], pa.struct([])),
-        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([[1]])),
-    ],
-    ids=lambda note: str(note.type),
-)
+@pytest.mark.parametrize("note", NOT_IN_PARQUET, ids=lambda note: str(note.type))
 def test_columns_that_parquet_cannot_hold_are_refused_first(note, target, tmp_path):
     feather.write_feather(pa.table({"puzzle": [PUZZLE], "note": note}), tmp_path / "in.arrow")
     done = invoke("solve", tmp_path / "in.arrow", "-o", f"{tmp_path}/{target}")

@@ -334,25 +334,16 @@ def test_what_a_power_cut_leaves_of_a_checkpoint_is_the_earlier_one(tmp_path, mo
     assert went_back > 3
 
 
+SEARCH = [(tree.TreeSearch, "accept"), (scheduler.Scheduler, "add"), (scheduler.Changes, "add")]
+RUN = [(runs.Run, "write_parts"), (runs.Run, "keep"), (journal.Journal, "record")]
+
+
 @pytest.mark.parametrize("resumed", [False, True])
 @pytest.mark.parametrize("after", [False, True])
-@pytest.mark.parametrize(
-    ("owner", "name"),
-    [
-        (tree.TreeSearch, "accept"),
-        (scheduler.Scheduler, "add"),
-        (scheduler.Changes, "add"),
-        (scheduler.Changes, "balance"),
-        (runs.Run, "write_parts"),
-        (runs.Run, "keep"),
-        (journal.Journal, "record"),
-    ],
-)
-def test_ctrl_c_in_the_middle_of_a_step_undoes_it(
-    tmp_path, monkeypatch, owner, name, after, resumed
-):
+@pytest.mark.parametrize("of", [*SEARCH, (scheduler.Changes, "balance"), *RUN])
+def test_ctrl_c_in_the_middle_of_a_step_undoes_it(tmp_path, monkeypatch, of, after, resumed):
     monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", 0)
-    real, calls = getattr(owner, name), []
+    (owner, name), real, calls = of, getattr(*of), []
 
     def interrupted(*arguments, **named):
         calls.append(name)
