@@ -7,7 +7,6 @@ from conftest import typed_rows, write_table
 from invoking import refused
 
 import batchsolve as bs
-from batchsolve.problems import grid_symmetries as symmetric_grids
 
 PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
 FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]
@@ -25,15 +24,6 @@ def test_tables_and_files_of_every_format_have_the_column(tmp_path):
         assert list(rows[0])[-2:] == ["message", "canonical"]
         assert [row["canonical"] for row in rows] == FORMS
         assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
-
-
-def test_a_row_without_a_form_says_so(monkeypatch):
-    monkeypatch.setattr(symmetric_grids, "MOST_STATES", 8)
-    grids = ["1234341221434321", "." * 16]
-    solved = bs.solve_table(pa.table({"puzzle": grids}), canonical=True, jobs=1)
-    assert solved["canonical"].to_pylist() == [None, "." * 16]
-    assert solved["status"].to_pylist() == ["unique", "multiple"]
-    assert solved["message"][0].as_py().startswith("no canonical form: more than")
 
 
 def test_grids_that_are_too_large_are_refused_before_anything_is_written(tmp_path):

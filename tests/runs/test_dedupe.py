@@ -243,14 +243,18 @@ def test_a_file_that_is_damaged_leaves_nothing_behind(tmp_path, monkeypatch):
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_a_puzzle_without_a_form_is_only_like_itself(tmp_path, monkeypatch):
+def test_a_puzzle_without_a_form_says_so_and_is_only_like_itself(tmp_path, monkeypatch):
     monkeypatch.setattr(symmetric_grids, "MOST_STATES", 8)
-    grid, other = "1234341221434321", "2134342112434312"
-    given_ = written(tmp_path / "in.csv", [grid, other, grid, "." * 16])
+    grid, other, blank = "1234341221434321", "2134342112434312", "." * 16
+    given_ = written(tmp_path / "in.csv", [grid, other, grid, blank])
     summary = bs.dedupe(given_, tmp_path / "out.csv", up_to_symmetry=True, jobs=1)
     assert (summary.kept, summary.repeated, summary.undecided) == (3, 1, 3)
     assert "3 of them without a canonical form" in str(summary)
     assert not summary.complete
+    solved = bs.solve_table(pa.table({"puzzle": [grid, blank]}), canonical=True, jobs=1)
+    assert solved["canonical"].to_pylist() == [None, blank]
+    assert solved["status"].to_pylist() == ["unique", "multiple"]
+    assert solved["message"][0].as_py().startswith("no canonical form: more than")
 
 
 @pytest.mark.parametrize("column", ["rules", "regions", "pairs"])

@@ -103,18 +103,17 @@ def words_of(command, folder):
     return ["count", source, "--chunk", 2, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
 
 
+TABLES = {  # command -> the output, the signal, and how many chunks there are before it
+    "solve": (".csv", signal.SIGKILL, (8, 14)),
+    "generate": (".parquet", signal.SIGINT, (8, 14)),
+    "count": (".csv", signal.SIGKILL, (5, 7)),
+}
+
+
 @needs_sessions
-@pytest.mark.parametrize(
-    ("command", "suffix", "how", "chunks"),
-    [
-        ("solve", ".csv", signal.SIGKILL, (8, 14)),
-        ("generate", ".parquet", signal.SIGINT, (8, 14)),
-        ("count", ".csv", signal.SIGKILL, (5, 7)),
-    ],
-)
-def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(
-    command, suffix, how, chunks, tmp_path
-):
+@pytest.mark.parametrize("command", TABLES)
+def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(command, tmp_path):
+    suffix, how, chunks = TABLES[command]
     words, whole, out = words_of(command, tmp_path), *(tmp_path / f"{n}{suffix}" for n in "wo")
     code = invoke(*words, "-o", whole).exit_code
     *interrupted, (last, _, _) = ended_by(how, [*words, "-o", out], out, chunks)

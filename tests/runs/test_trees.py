@@ -24,12 +24,8 @@ from batchsolve.runs.export import export_run
 from batchsolve.search import scheduler, tree
 
 FOURS, OTHER = bs.Sudoku(2, 2), bs.Sudoku(1, 4)
-WAYS = [
-    {"jobs": 1},
-    {"jobs": 2},
-    {"jobs": 2, "split_depth": 3, "budget": 20_000},
-    {"jobs": 2, "backend": "loky"},
-]
+CUT = {"split_depth": 3, "budget": 20_000}
+WAYS = [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, **CUT}, {"jobs": 2, "backend": "loky"}]
 
 
 SMALL = ["queens:8", "langford:7", "langford:8", "dominoes:6x6", "latin:4", "latin:5", "sudoku:2x2"]
