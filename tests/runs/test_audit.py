@@ -123,14 +123,13 @@ def test_which_lines_include_which():
     assert (found.solution, found.solution_up_to_symmetry) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("solution", "rules"),
-    [
-        (SOLUTION, {"marks": ["", "o" + "." * 15]}),
-        ("1234234134124123", {"regions": ["AAAABBBBCCCCDDDD"] * 2}),  # clashes in the boxes
-    ],
-    ids=["one row with marks", "a Latin square"],
-)
+RULES = {  # solution -> rules of its rows
+    SOLUTION: {"marks": ["", "o" + "." * 15]},
+    "1234234134124123": {"regions": ["AAAABBBBCCCCDDDD"] * 2},  # clashes in the boxes
+}
+
+
+@pytest.mark.parametrize(("solution", "rules"), RULES.items())
 def test_solutions_leak_whatever_the_rules_of_their_rows(solution, rules):
     puzzles = [solution[:4] + "." * 12, "." * 12 + solution[12:]]
     table = pa.table({"puzzle": puzzles, "solution": [solution] * 2, **rules})

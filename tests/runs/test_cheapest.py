@@ -52,18 +52,15 @@ def test_options_that_only_go_with_useless_ones_are_useless():
     assert useless_options(problem).tolist() == [True, True, False, True, False]
 
 
-LARGE = 2**48 // 4
-MANY = 2**48 // 1000 - 1
+LARGE, MANY = 2**48 // 4, 2**48 // 1000 - 1
+SUMS = [  # options, their costs, and those of the two cheapest covers
+    (["abc", "a", "b", "c"], [LARGE, 1, LARGE - 1, 1], [LARGE, LARGE + 1]),
+    (["ab"] * 1000, [MANY] * 999 + [1], [1, MANY]),  # without room for fractions of costs
+    (["ab", "a", "b"], [0, 0, 0], [0, 0]),
+]
 
 
-@pytest.mark.parametrize(
-    ("options", "costs", "cheapest"),
-    [
-        (["abc", "a", "b", "c"], [LARGE, 1, LARGE - 1, 1], [LARGE, LARGE + 1]),
-        (["ab"] * 1000, [MANY] * 999 + [1], [1, MANY]),  # without room for fractions of costs
-        (["ab", "a", "b"], [0, 0, 0], [0, 0]),
-    ],
-)
+@pytest.mark.parametrize(("options", "costs", "cheapest"), SUMS)
 def test_costs_of_any_size_are_added_exactly(options, costs, cheapest):
     problem = bs.ExactCover.from_options(map(list, options), costs=costs)
     assert [each.cost for each in bs.cheapest(problem, 2).covers] == cheapest

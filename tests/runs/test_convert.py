@@ -94,16 +94,16 @@ def test_the_command_writes_every_form(form, tmp_path):
     assert printed.stdout_bytes == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("options", "output", "message"),
-    [
-        ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
-        ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
-        ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
-        ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
-        ({}, "dlx", "nothing names the form, as dlx:- does; choose from 'dlx', 'ec'"),
-    ],
-)
+UNFIT = [  # parts of the problem, the output, and the message
+    ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
+    ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
+    ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
+    ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
+    ({}, "dlx", "nothing names the form, as dlx:- does; choose from 'dlx', 'ec'"),
+]
+
+
+@pytest.mark.parametrize(("options", "output", "message"), UNFIT)
 def test_what_a_form_cannot_hold_is_an_error(options, output, message, tmp_path):
     problem = bs.ExactCover.from_options([["a"]], **options)
     (tmp_path / "a.json").write_bytes(converted(problem, "json"))

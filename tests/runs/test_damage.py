@@ -113,14 +113,12 @@ def export(run):
 
 LOOKS = [resume, export, describe_run]
 SEAL = r"the journal is damaged \(its seal does not"
+AGED = f"""UPDATE run SET about = replace(about, '"version": {VERSION}', '"version": 3')"""
 CHANGES = [
     ("DELETE FROM stacks WHERE number = (SELECT max(number) FROM stacks)", SEAL),
     ("ALTER TABLE stacks RENAME COLUMN weight TO other", "the journal is damaged"),
     ("ALTER TABLE parts RENAME COLUMN rows TO other", "the journal is damaged"),
-    (
-        f"""UPDATE run SET about = replace(about, '"version": {VERSION}', '"version": 3')""",
-        "begun by another version",
-    ),
+    (AGED, "begun by another version"),
 ]
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import LIBRARIES, dataset, frame_of, rows_of_csv, with_a_clue_more
 from cutting import contents
-from invoking import invoke
+from invoking import invoke, refused
 from oracles import canonical_form
 
 import batchsolve as bs
@@ -168,12 +168,9 @@ def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     words = ["partition", tmp_path / "in.csv", "-o", tmp_path / "pp", "--parts"]
     assert invoke(*words, "train=0.8,test=0.2").exit_code == 0
     before = contents(tmp_path / "pp")
-    done = invoke(*words, "train=0.5,dev=0.5")
-    assert done.exit_code == 2
-    assert done.stderr == (
-        f"batchsolve: {tmp_path}/pp/test.csv: is another table in the folder of the parts, and may "
-        f"have rows in common with them; move or delete it, or name another folder\n"
-    )
+    said = refused(*words, "train=0.5,dev=0.5")
+    assert said.startswith(f"batchsolve: {tmp_path}/pp/test.csv: is another table in the folder of")
+    assert said.endswith("in common with them; move or delete it, or name another folder")
     assert contents(tmp_path / "pp") == before
     (tmp_path / "pp" / "test.csv").unlink()
     (tmp_path / "pp" / "README.md").write_text("made by partition")

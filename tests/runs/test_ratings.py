@@ -58,10 +58,11 @@ UNIQUE = """\
 ..6..79....8.29....15......7..3...1...98..5..8...5............1...486.9.......86. 5.7 bug
 """
 UNIQUE = [line.split() for line in UNIQUE.splitlines()]
-HIDDEN_QUAD = "...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7."
-HIDDEN_QUAD = np.array([int(c) for c in HIDDEN_QUAD.replace(".", "0")], np.uint8)  # not unique
-GRIDS = np.array([[int(c) for c in text.replace(".", "0")] for text, *_ in ROWS], np.uint8)
-UNIQUE_GRIDS = np.array([[int(c) for c in each[0].replace(".", "0")] for each in UNIQUE], np.uint8)
+parse = bs.Sudoku(3, 3).parse
+GRIDS = np.array([parse(text) for text, *_ in ROWS])
+UNIQUE_GRIDS = np.array([parse(text) for text, *_ in UNIQUE])
+# not unique
+HIDDEN_QUAD = parse("...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7.")
 
 
 def test_every_technique_has_its_rating():
@@ -227,10 +228,10 @@ def test_the_native_core_takes_no_other_arrays_than_grids():
 
 def test_no_grids_have_no_ratings():
     assert ratings_of(GRIDS[:0]).levels.size == 0
-    solved = np.array([[int(c) for c in bs.solve("." * 81, limit=1).solution]], np.uint8)
-    assert ratings_of(solved).techniques.tolist() == ["none"]
-    assert ratings_of(solved).values.tolist() == [0.0]
-    assert json.loads(steps_text(solved[0])) == []
+    solved = parse(bs.solve("." * 81, limit=1).solution)
+    found = ratings_of(solved[None])
+    assert (found.techniques.tolist(), found.values.tolist()) == (["none"], [0.0])
+    assert json.loads(steps_text(solved)) == []
 
 
 def _images(grid, seed, n):
