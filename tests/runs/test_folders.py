@@ -8,7 +8,6 @@ import sys
 import tarfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,7 +19,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 from conftest import SOLUTION, interrupted_after
-from cutting import contents, small_blocks
+from cutting import content_of, contents, small_blocks
 from invoking import invoke, invoke_as_user
 
 import batchsolve as bs
@@ -87,9 +86,8 @@ def test_names_that_look_like_patterns_and_places_without_files(corpora, tmp_pat
         files_of(["nosuch://x"])
 
 
-def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch):
-    monkeypatch.chdir(corpora.parent)
-    Path("in.txt").write_text("1.....2..3.....4\n")
+def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, here):
+    (here / "in.txt").write_text("1.....2..3.....4\n")
     shutil.copytree(corpora, "corpora_of_others")
     commands = [
         "solve corpora -o out.csv",
@@ -147,8 +145,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix, address):
         bs.solve_file(source, f"{whole}/")
         with pytest.raises(KeyboardInterrupt) as caught:
             bs.solve_file(source, target, on_progress=interrupted_after(150), jobs=1)
-        [note] = caught.value.__notes__
-        assert note == f"the rows done are kept in {target}; go on with `resume`"
+        kept = f"the rows done are kept in {target}; go on with `resume`"
+        assert caught.value.__notes__ == [kept]
         assert list(here.glob("out*.partial.journal"))
         with pytest.raises(bs.OutputError, match="go on with that run and `resume`, or delete"):
             bs.solve_file(source, target)
@@ -214,10 +212,8 @@ def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix
             bs.solve_file(source, out, resume=True)
         put(source, order)
         assert bs.solve_file(source, out, resume=True).rows == 300
-    if target == "out.csv":
-        assert Path(out).read_bytes() == Path(whole).read_bytes()
-    else:
-        assert contents(Path(out)) == contents(Path(whole))
+    read = contents if target == "out/" else content_of
+    assert read(out) == read(whole)
 
 
 @pytest.mark.usefixtures("_all_recorded")
@@ -351,8 +347,7 @@ def test_row_groups_are_read_by_workers_or_in_parts(tmp_path, n_groups):
 
 
 def test_how_many_rows_there_will_be_is_known_from_the_first_on(tmp_path):
-    lines = ["puzzle", *PUZZLES * 500]
-    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "in.csv").write_text("\n".join(["puzzle", *PUZZLES * 500, ""]))
     seen = []
     with small_blocks(10_000):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", on_progress=seen.append)
@@ -412,37 +407,28 @@ class Server(SimpleHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def serving(folder):
-    """Yield the server of a folder, which stalls until `go_on`, and its address."""
-    handler = partial(Server, directory=str(folder))
+@pytest.fixture
+def odd(corpora):
+    """Return the server of the folder, which stalls until `go_on`, and its address."""
+    handler = partial(Server, directory=str(corpora))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.go_on, server.n_requests = threading.Event(), 0
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server, f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.go_on.set()
-            server.shutdown()
+        yield server, f"http://127.0.0.1:{server.server_port}"
+        server.go_on.set()
+        server.shutdown()
 
 
-def test_a_corpus_is_read_over_http(corpora, tmp_path):
-    with serving(corpora) as (_, address):
-        files = [f"{address}/usual/{name}" for name in ("a.csv", "more/c.csv")]
-        bs.solve_file(files, tmp_path / "out.parquet", filename=True)
-        with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
-            bs.solve_file(f"{address}/whole/none.csv", tmp_path / "none.csv")
-    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
-        bs.solve_file(files[0], tmp_path / "none.csv")
+def test_a_corpus_is_read_over_http(odd, tmp_path):
+    files = [f"{odd[1]}/usual/{name}" for name in ("a.csv", "more/c.csv")]
+    bs.solve_file(files, tmp_path / "out.parquet", filename=True)
     assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
     names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
     assert names == [files[0]] * 40 + [files[1]] * 40
-
-
-@pytest.fixture
-def odd(corpora):
-    with serving(corpora) as served:
-        yield served
+    with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
+        bs.solve_file(f"{odd[1]}/whole/none.csv", tmp_path / "none.csv")
+    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
+        bs.solve_file("http://127.0.0.1:1/a.csv", tmp_path / "none.csv")
 
 
 WHOLE = "its server sends files only from their beginning to their end; download it, or pipe it"

@@ -61,8 +61,8 @@ UNIQUE = [line.split() for line in UNIQUE.splitlines()]
 parse = bs.Sudoku(3, 3).parse
 GRIDS = np.array([parse(text) for text, *_ in ROWS])
 UNIQUE_GRIDS = np.array([parse(text) for text, *_ in UNIQUE])
-# not unique
-HIDDEN_QUAD = parse("...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7.")
+QUAD = "...34.5.7..3....14............4..7......56.3.3...294..4....2..65....81...68....7."
+HIDDEN_QUAD = parse(QUAD)  # not unique
 
 
 def test_every_technique_has_its_rating():
