@@ -2,6 +2,7 @@ import csv
 import gc
 import json
 import os
+import random
 import shutil
 import signal
 import sys
@@ -193,6 +194,21 @@ def with_a_clue_more(table):
     rows = zip(table["puzzle"].to_pylist(), table["solution"].to_pylist(), strict=True)
     more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
     return table.set_column(0, "puzzle", [more])
+
+
+def mixed_puzzles(n):
+    """Return CSV of puzzles from very easy to broken, and notes with commas and quotes."""
+    rng, rows = random.Random(1), ["id,puzzle,note"]
+    for k in range(n):
+        share = rng.choice([0.35, 0.5, 0.6, 0.65])
+        grid = "".join("." if rng.random() < share else d for d in SOLVED)
+        if k % 41 == 7:
+            grid = "55" + grid[2:]
+        if k % 53 == 11:
+            grid = grid[:-1]
+        note = ('"say ""x"""', "plain", '"a,b"', "")[k % 4]
+        rows.append(f"{k},{grid},{note}")
+    return "\n".join([*rows, ""])
 
 
 def flip(path, rng):

@@ -1,14 +1,13 @@
 """Runs of every kind are killed and resumed: trees with costs, bounds and so on, and tables."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import SOLVED
+from conftest import mixed_puzzles
 from every_step import EVERY_STEP, ended_by, hear
 from invoking import invoke
 from kinds import graphs, with_costs
@@ -88,11 +87,7 @@ def words_of(command, folder):
     if command == "generate":
         return ["generate", "-n", 240, "--box", "2x2", "--seed", 5, "--minimal", "--chunk", 10]
     if command == "solve":
-        rng = random.Random(2)
-        shares = [rng.choice([0.35, 0.5, 0.65]) for _ in range(1200)]
-        rows = ["".join("." if rng.random() < p else d for d in SOLVED) for p in shares]
-        rows[7] = "55" + rows[7][2:]
-        source.write_text("\n".join(["id,puzzle", *(f"{k},{row}" for k, row in enumerate(rows))]))
+        source.write_text(mixed_puzzles(1200))
         return ["solve", source, "--chunk", 50]
     source.mkdir()
     names = [f"{name}:{n}" for n in range(4, 7) for name in ("queens", "langford", "matchings")]

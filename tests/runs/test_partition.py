@@ -52,10 +52,8 @@ def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
     """Every solution of 6×6 has many puzzles; the groups are found once more in plain Python."""
     sixes = SIXES.slice(0, 14)
     rows = zip(sixes["puzzle"].to_pylist(), sixes["solution"].to_pylist(), strict=True)
-    forms = [
-        [canonical_form([0 if c == "." else int(c) for c in text], 2, 3)[0] for text in row]
-        for row in rows
-    ]
+    parse = bs.Sudoku(2, 3).parse
+    forms = [[canonical_form(parse(text), 2, 3)[0] for text in row] for row in rows]
     made = bs.partition(sixes.select(["puzzle"]), parts="a=0.5,b=0.5")
     parts = {text: name for name, part in made.items() for text in part["puzzle"].to_pylist()}
     part_of = [parts[text] for text in sixes["puzzle"].to_pylist()]

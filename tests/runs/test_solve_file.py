@@ -1,7 +1,6 @@
 import errno
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from conftest import PUZZLE, SOLUTION, SOLVED, interrupted_at_each_moment, rows_of_csv
+from conftest import PUZZLE, SOLUTION, interrupted_at_each_moment, mixed_puzzles, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 from invoking import invoke
@@ -28,26 +27,10 @@ from batchsolve.runs.outputs import Behind
 from batchsolve.tables.columns import number_kinds, number_types, with_numbers
 
 
-def puzzles(n, seed=1):
-    """Write puzzles of every kind, from very easy to broken, and notes with commas and quotes."""
-    rng = random.Random(seed)
-    rows = ["id,puzzle,note"]
-    for k in range(n):
-        share = rng.choice([0.35, 0.5, 0.6, 0.65])
-        grid = "".join("." if rng.random() < share else d for d in SOLVED)
-        if k % 41 == 7:
-            grid = "55" + grid[2:]
-        if k % 53 == 11:
-            grid = grid[:-1]
-        note = ('"say ""x"""', "plain", '"a,b"', "")[k % 4]
-        rows.append(f"{k},{grid},{note}")
-    return "\n".join(rows) + "\n"
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     path = tmp_path_factory.mktemp("corpus") / "in.csv"
-    path.write_text(puzzles(1500))
+    path.write_text(mixed_puzzles(1500))
     return path
 
 
