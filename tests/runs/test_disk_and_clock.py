@@ -124,9 +124,7 @@ def test_what_does_not_fit_is_called_by_the_name_of_the_output(tmp_path, words):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / "in.csv"]
 
 
-def test_a_quota_that_is_met_when_data_reach_the_disk_loses_nothing(
-    corpus, expected, tmp_path, monkeypatch
-):
+def test_a_quota_that_is_met_at_a_sync_loses_nothing(corpus, expected, tmp_path, monkeypatch):
     """Network file systems report a full quota only then."""
     out = tmp_path / "out.csv"
     full = repeat(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)))

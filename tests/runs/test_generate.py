@@ -123,9 +123,7 @@ MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+gr
     minimal=st.booleans(),
     clues=st.sampled_from([None, (0, 0), (1, 3), (5, 8)]),
 )
-def test_puzzles_with_rules_of_their_own_are_as_they_were_wished(
-    how, cages, seed, symmetry, minimal, clues
-):
+def test_puzzles_with_own_rules_are_as_wished(how, cages, seed, symmetry, minimal, clues):
     assume(cages or how["jigsaw"] or how["marks"] or how["lines"])
     assume(not (how["lines"] and how["constraints"]))
     assume(how["lines"] or not how["line_cells"])

@@ -41,14 +41,7 @@ CALLS = {
 
 OF_TWO = ("dedupe", "audit")  # tables, whose totals are those of one
 
-# calls that return tables -> the summary that they log
-SUMMARIES = {
-    "solve_table": "9 rows: 3 unique, 3 multiple, 3 invalid; ",
-    "rate": "hardest techniques: 2 hidden single",
-    "augment": "9 rows: 12 images, 3 invalid",
-    "generate_table": "5 rows: 5 unique, seed 1; ",
-    "dedupe": "9 rows: 3 kept (3 of them invalid), 6 known, ",
-}
+LOGGED = ("solve_table", "rate", "augment", "generate_table", "dedupe")  # which return tables
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -62,7 +55,7 @@ def test_rows_are_told_once_and_summed_up(call, caplog):
     assert told[-1].totals.rows == n_last
     expected = {each.expected_rows for each in told} - {None}  # unknown at first
     assert expected == (set() if call == "solve_stream" else {n_last})
-    assert SUMMARIES.get(call, "") in caplog.text
+    assert call not in LOGGED or f"{n_last} rows: " in caplog.text
     with pytest.raises(bs.InputError, match="on_progress is a function or True, not 5"):
         run(on_progress=5)
 

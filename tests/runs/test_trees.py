@@ -48,11 +48,6 @@ def test_every_cover_comes_once(problem, depth, budget):
     assert count(problem, split_depth=depth, budget=budget).count == len(found)
 
 
-def test_counts_below_a_stack_and_below_several():
-    assert count(FOURS, [0]).count == 72
-    assert count(FOURS, bs.Stacks.from_lists([[0], [1], [2]])).count == 3 * 72
-
-
 @pytest.mark.parametrize("limit", [1, 2, 99, 287, 288, 289])
 def test_a_limit_is_met_exactly(limit):
     result = count(FOURS, limit=limit, jobs=2)
