@@ -36,12 +36,8 @@ def make_run(directory, schema, parts, kind="enumerate"):
             name = f"{k:08d}.parquet"
             table = pa.table([pa.array(sorted(rows, key=in_order), schema.field(0).type)], schema)
             pq.write_table(table, directory / "solutions" / name, store_schema=k % 2 == 0)
-            record(journal, directory, name, len(rows))
-
-
-def record(journal, directory, name, rows):
-    with open(directory / "solutions" / name, "rb") as file:
-        journal.record({}, parts=[Part(name, rows, written_to(file).checksum)])
+            with open(directory / "solutions" / name, "rb") as file:
+                journal.record({}, parts=[Part(name, len(rows), written_to(file).checksum)])
 
 
 def exported(tmp_path, schema, parts, suffix, number):

@@ -24,6 +24,7 @@ from cutting import content_of, contents, small_blocks
 from invoking import invoke, invoke_as_user
 
 import batchsolve as bs
+from batchsolve.runs import specs
 from batchsolve.tables import places
 from batchsolve.tables.places import files_of
 
@@ -163,11 +164,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix, address):
 
 @pytest.fixture
 def _all_recorded(monkeypatch):
-    def record(run, behind):
-        run.record()
-
     # record at once: a thread would wait for the disk, and the run might stop before it is done
-    monkeypatch.setattr("batchsolve.runs.specs.FileRun.record_behind", record)
+    monkeypatch.setattr(specs.FileRun, "record_behind", lambda run, behind: run.record())
 
 
 def interrupt(source, target, after=60, **settings):

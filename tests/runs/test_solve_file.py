@@ -148,9 +148,10 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
     assert np.load(tmp_path / "out.npy").shape == (0, 256)
     with pytest.raises(bs.InputError, match=r"holds solutions alone; leave out 'stats'"):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", stats=True)
-    for do, name in ((bs.solve_file, "out.npy.gz"), (bs.dedupe, "other.npy")):
-        with pytest.raises(bs.InputError, match="the name must say the format|nothing but solved"):
-            do(tmp_path / "in.csv", tmp_path / name)
+    with pytest.raises(bs.InputError, match="the name must say the format"):
+        bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
+    with pytest.raises(bs.InputError, match=r"\.npy holds nothing but solved grids"):
+        bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
 
 
 def test_fields_that_must_not_be_null_are_written(tmp_path):
