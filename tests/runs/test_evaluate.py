@@ -357,21 +357,18 @@ def test_a_plot_of_two_columns_has_their_combinations_in_order(tmp_path):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_each_row_is_told_right_or_wrong(library, tmp_path):
     swapped = SOLUTION[1] + SOLUTION[0] + SOLUTION[2:]
-    predictions = zip([SOLUTION, swapped, "12"], "abc", strict=True)
-    rows = [(UNIQUE, each, SOLUTION, level) for each, level in predictions]
-    rows.append((UNIQUE, SOLUTION, "1" * 16, "d"))
+    pairs = [(SOLUTION, SOLUTION), (swapped, SOLUTION), ("12", SOLUTION), (SOLUTION, "1" * 16)]
+    table = table_of([(UNIQUE, *pair, "a") for pair in pairs])
     verdicts = {"right": [True, False, False, None], "wrong_cells": [0, 2, 16, None]}
-    table = table_of(rows)
-    frame = frame_of(library, table)
+    expected, frame = table.to_pydict() | verdicts, frame_of(library, table)
     result = bs.evaluate(frame, rows=True, chunk=2)
     assert type(result.rows) is type(frame)
-    assert pa.table(result.rows).to_pydict() == table.to_pydict() | verdicts
+    assert pa.table(result.rows).to_pydict() == expected
     assert bs.evaluate(frame).rows is None
     assert bs.evaluate(frame, rows=tmp_path / "rows.parquet", chunk=2).rows is None
-    assert pq.read_table(tmp_path / "rows.parquet").to_pydict() == table.to_pydict() | verdicts
+    assert pq.read_table(tmp_path / "rows.parquet").to_pydict() == expected
     pq.write_table(table, tmp_path / "in.parquet")
-    again = bs.evaluate(tmp_path / "in.parquet", rows=True).rows
-    assert again.to_pydict() == table.to_pydict() | verdicts
+    assert bs.evaluate(tmp_path / "in.parquet", rows=True).rows.to_pydict() == expected
 
 
 @pytest.mark.parametrize("letters", ["123456789ABCDEFG", "0123456789ABCDEF", "ABCDEFGHIJKLMNOP"])

@@ -60,11 +60,9 @@ def test_lists_are_sorted_name_by_name(rows):
 @pytest.fixture
 def small_loads(monkeypatch):
     """Make loads, pages, reads and writes so small that all of them are cut."""
-    monkeypatch.setattr(export, "LOAD_BYTES", 4000)
-    monkeypatch.setattr(export, "PAGE_BYTES", 500)
-    monkeypatch.setattr(export, "LEAST_PAGE_BYTES", 500)
-    monkeypatch.setattr(export, "_WRITE_BYTES", 300)
-    monkeypatch.setattr(export, "_READ_BYTES", 1000)
+    sizes = {"LOAD_BYTES": 4000, "PAGE_BYTES": 500, "LEAST_PAGE_BYTES": 500}
+    for name, size in (sizes | {"_WRITE_BYTES": 300, "_READ_BYTES": 1000}).items():
+        monkeypatch.setattr(export, name, size)
 
 
 def some_lists(rng, n):
@@ -96,15 +94,10 @@ def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, suf
 
 @pytest.fixture
 def sorted_bytes(small_loads, monkeypatch):
-    """Return a list of the bytes that each call of `sorted_keys` gets."""
-    sizes = []
-
-    def noted(keys):
-        sizes.append(keys.nbytes)
-        return sorted_keys(keys)
-
-    monkeypatch.setattr(export, "sorted_keys", noted)
-    return sizes
+    """Return a function that lists the bytes that each call of `sorted_keys` got."""
+    spied = Mock(wraps=sorted_keys)
+    monkeypatch.setattr(export, "sorted_keys", spied)
+    return lambda: [call.args[0].nbytes for call in spied.call_args_list]
 
 
 def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
@@ -112,7 +105,7 @@ def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
     rows = [["a", "b"]] * 3000
     data = exported(tmp_path, LISTS, [rows[:1000], rows[1000:]], ".jsonl", 0)
     assert data == b'{"options": ["a", "b"]}\n' * 3000
-    assert max(sorted_bytes) < 2 * 4000
+    assert max(sorted_bytes()) < 2 * 4000
 
 
 def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes):
@@ -120,8 +113,8 @@ def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes):
     with patch.object(export, "_keys_between", wraps=export._keys_between) as read_page:
         exported(tmp_path, GRIDS, [rows[k : k + 200] for k in range(0, 8_000, 200)], ".csv", 0)
     n_bytes, n_runs = 8_000 * 20, 40
-    assert max(sorted_bytes) < 10_000 + n_runs * 500
-    assert sum(sorted_bytes) < 2.5 * n_bytes
+    assert max(sorted_bytes()) < 10_000 + n_runs * 500
+    assert sum(sorted_bytes()) < 2.5 * n_bytes
     n_pages, n_ranges = n_bytes / 500, n_bytes / 4000
     assert n_pages <= read_page.call_count <= 1.5 * (n_pages + n_ranges * n_runs)
 

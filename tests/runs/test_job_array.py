@@ -3,7 +3,6 @@
 import json
 import os
 import random
-from dataclasses import asdict
 from functools import partial, reduce
 from operator import getitem
 from unittest.mock import patch
@@ -29,12 +28,9 @@ def array(tmp_path):
     """Return the files of the stacks of a split, and the files of their results."""
     write_parts(PROBLEM, str(tmp_path / "parts"), depth=1, files=2)
     parts = sorted((tmp_path / "parts").iterdir())
-    results = []
-    for path in parts:
-        stacks, header = read_part(str(path), PROBLEM)
-        result = asdict(count(PROBLEM, stacks, jobs=1))
-        results.append(tmp_path / f"{path.stem}.json")
-        results[-1].write_text(json.dumps({**result, **result_of_part(header, result)}))
+    results = [tmp_path / f"{part.stem}.json" for part in parts]
+    for part, result in zip(parts, results, strict=True):
+        result.write_text(invoke("count", "queens:6", "--stacks", part, "-j", 1, "--json").stdout)
     return parts, results
 
 

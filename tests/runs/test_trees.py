@@ -4,12 +4,11 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from conftest import coloured_problems, problems, search_in, wide
+from conftest import DATASETS, coloured_problems, problems, search_in, wide
 from every_step import EVERY_STEP, hear
 from failing import with_small_files
 from hypothesis import given, strategies as st
@@ -76,33 +75,32 @@ def test_a_time_limit_ends_a_long_search():
     [("queens:10", 13_256, True), ("edgecovers:6", 55_173, False)],
 )
 def test_the_finished_share_is_near_that_of_nodes(problem, n_nodes, is_even):
-    seen = []
-
-    def look(search):
-        low, high = search.finished_between
-        assert low <= search.finished_share <= high
-        seen.append((search.finished_share, search.totals.nodes / n_nodes, high - low))
-
-    assert count(problem, on_progress=look, jobs=1, budget=300, engine="dlx").nodes == n_nodes
-    said, true, apart = np.array(seen).T
+    true, said, low, high = shares(problem, n_nodes, budget=300, engine="dlx")
+    assert ((low <= said) & (said <= high)).all()
     assert said.size > 50
     assert said[0] < 0.02
     assert abs(said - true).max() < 0.06
-    assert (apart.max() < 0.2) == is_even  # by weights, the other is wrong by 0.4
+    assert ((high - low).max() < 0.2) == is_even  # by weights, the other is wrong by 0.4
     assert said[-1] == 1
+
+
+def shares(problem, n_nodes, **how):
+    """Return the shares of nodes after each step, those said to be finished, and their bounds."""
+    seen = []
+
+    def look(search):
+        true = search.totals.nodes / n_nodes
+        seen.append((true, search.finished_share, *search.finished_between))
+
+    assert count(problem, on_progress=look, jobs=1, **how).nodes == n_nodes
+    return np.array(seen).T
 
 
 def test_the_range_of_the_finished_share_of_a_grid_holds_it(capsys):
     """By levels, 0.24 of this tree seems finished when 0.61 is; and 0.36 by weights."""
-    seen = []
-
-    def look(search):
-        seen.append((search.totals.nodes / 3_344_401, *search.finished_between))
-
-    grid = f"{Path(__file__).parents[2] / 'datasets' / 'many16.csv'}#3"
-    assert count(grid, on_progress=look, jobs=1, budget=20_000, engine="lanes").nodes == 3_344_401
-    true, low, high = np.array(seen).T
-    assert len(seen) > 100
+    grid = f"{DATASETS / 'many16.csv'}#3"
+    true, _, low, high = shares(grid, 3_344_401, budget=20_000, engine="lanes")
+    assert true.size > 100
     assert np.mean((low - 0.02 <= true) & (true <= high + 0.02)) > 0.95
     assert (low[-1], high[-1]) == (1, 1)
     count(grid, on_progress=True, jobs=1, budget=20_000, engine="lanes", node_limit=10**5)
