@@ -223,16 +223,15 @@ def test_fills_that_go_back_reach_every_grid(kind, monkeypatch):
     assert made == grids_by_rules(rules_of(GRIDS[kind]), [0] * 16)
 
 
-def test_a_row_depends_on_the_seed_and_its_number_alone(tmp_path):
-    whole = bs.generate_table(300, **SOME, jobs=1)
-    few = bs.generate_table(100, **SOME, jobs=1)
+def test_a_row_depends_on_the_seed_and_its_number_alone():
+    whole, few = (bs.generate_table(n, **SOME, jobs=1) for n in (300, 100))
     assert whole.slice(0, 100) == few
     assert bs.generate_table(300, **SOME, jobs=2, chunk=7) == whole
     assert [row.puzzle for row in islice(bs.generate(**SOME), 20)] == few["puzzle"][:20].to_pylist()
     assert bs.generate_table(300, box=(2, 2), seed=6, minimal=True) != whole
 
 
-NINE = {"box": (3, 3)}
+NINE, SEVENS = {"box": (3, 3)}, ".Shape~4x4.Cage~7~R1C1~R1C2.Cage~7~R1C3~R1C4"
 WISHES = {
     "has several solutions: two digits without a clue": {"clues": (0, 2)},
     "had 4 to 6 clues, not 9 to 16": {"clues": (9, 16), "minimal": True},
@@ -268,9 +267,7 @@ WISHES = {
     "`lines` are drawn, and `constraints` gives": {"lines": "thermo", "constraints": LINE},
     "with sums or digits of cells go with no": {"constraints": ".Shape~4x4.~R1C1_2", "marks": "xv"},
     "constraint 'Arrow' is not supported": {"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"},
-    "the rules may allow few grids, or none": {
-        "constraints": ".Shape~4x4.Cage~7~R1C1~R1C2.Cage~7~R1C3~R1C4"
-    },
+    "the rules may allow few grids, or none": {"constraints": SEVENS},
 }
 
 
