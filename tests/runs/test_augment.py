@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -57,10 +56,7 @@ def test_forms_of_columns_stay(tmp_path):
     images = bs.augment(table, 4, seed=3)
     assert images["puzzle"].type == pa.list_(pa.int8())
     assert images["rating"].to_pylist() == [1.5] * 4 + [2.5] * 4
-    problem = bs.Sudoku(2, 2)
-    grids = np.array(images["puzzle"].to_pylist()[:4])
-    solved = [problem.parse(text) for text in images["solution"].to_pylist()[:4]]
-    assert problem.check(problem.as_grids(grids), np.array(solved)).all()
+    assert bs.solve_table(images)["agrees"].to_pylist() == [True] * 4 + [None] * 4
     assert images["solution"].to_pylist()[4:] == [None] * 4
     pq.write_table(table, tmp_path / "in.parquet")
     bs.augment_file(tmp_path / "in.parquet", tmp_path / "out.parquet", 4, seed=3)
@@ -95,11 +91,9 @@ def test_rows_are_counted_as_they_are_parsed(lines, ends):
         assert block.n_rows() == len(block.rows()[0])
 
 
-@pytest.mark.parametrize(
-    ("blank", "separator"), [(".", ""), ("0", " "), ("-", ""), ("*", ","), ("0", ""), (".", " ")]
-)
-def test_grids_are_written_as_they_were_read(blank, separator):
-    text = separator.join(PUZZLE.replace(".", blank))
+@pytest.mark.parametrize("form", [".", "0", "-", "0 ", "*,", ". "])
+def test_grids_are_written_as_they_were_read(form):
+    text = form[1:].join(PUZZLE.replace(".", form[0]))
     images = bs.augment(pa.table({"puzzle": [text]}), 3, original=True)["puzzle"].to_pylist()
     assert images[0] == text
     assert all(sorted(image) == sorted(text) for image in images)
