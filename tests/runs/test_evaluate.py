@@ -13,6 +13,7 @@ import pytest
 from conftest import LIBRARIES, SOLUTION, frame_of
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
+from oracles import grids_by_rules
 
 import batchsolve as bs
 
@@ -25,9 +26,8 @@ def solutions_of(puzzle):
     """Return the solutions of a puzzle that can be read, else nothing."""
     if puzzle not in (UNIQUE, SEVERAL, NONE):
         return []
-    stack = PROBLEM.stack(PROBLEM.parse(puzzle))
-    covers = bs.Stacks.from_lists([cover.tolist() for cover in bs.solutions(PROBLEM, stack)])
-    return [PROBLEM.format(grid) for grid in PROBLEM.grids(covers)]
+    found = sorted(grids_by_rules(PROBLEM.rules, PROBLEM.parse(puzzle)))
+    return ["".join(map(str, grid)) for grid in found]
 
 
 HOUSES = PROBLEM.rules.houses
