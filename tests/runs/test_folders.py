@@ -377,25 +377,22 @@ class Server(SimpleHTTPRequestHandler):
     def do_GET(self):
         kind, path = self.path[1:].split("/", 1)
         if kind in ("ftp", "loop"):
-            self.do_HEAD()
-            return
+            return self.do_HEAD()
         self.path = path
         self.server.n_requests += 1
         if kind in ("stalls", f"stalls{self.server.n_requests}"):
             self.server.go_on.wait()
         if kind == "whole" or "Range" not in self.headers:
-            super().do_GET()
-            return
+            return super().do_GET()
         begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
-        with open(self.translate_path(path), "rb") as file:
-            data = file.read()
+        data = Path(self.translate_path(path)).read_bytes()
         part = sent = data[begin : end + 1]
         if kind in ("cut", f"short{self.server.n_requests}"):
             sent = part[: min(10, len(part) // 2)]
         place = f"bytes {begin}-{begin + len(part) - 1}/{len(data)}"
         announced = len(part if kind == "cut" else sent)
         self.answer(206, {"Content-Range": place, "Content-Length": announced})
-        self.wfile.write(sent)
+        return self.wfile.write(sent)
 
     def answer(self, code, headers):
         self.send_response(code)

@@ -41,17 +41,15 @@ class Done:
 
 
 @pytest.fixture
-def solve(tmp_path, monkeypatch):
+def solve(here):
     """Return a function that runs ``batchsolve solve``, and fails unless it exits by itself."""
-    monkeypatch.chdir(tmp_path)
 
     def run(data, *options, name="in.csv", out="out.csv"):
         names = [name] if isinstance(name, str) else name
         if data is not None:
-            data = data.encode() if isinstance(data, str) else data
-            (tmp_path / names[0]).write_bytes(data)
+            (here / names[0]).write_bytes(data.encode() if isinstance(data, str) else data)
         result = invoke("solve", *names, "-o", out, "-j", "1", *options)
-        return Done(result.exit_code, result.stderr, tmp_path / out)
+        return Done(result.exit_code, result.stderr, here / out)
 
     return run
 
