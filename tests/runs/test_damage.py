@@ -199,26 +199,21 @@ def corpus(request, tmp_path_factory):
 
 
 @pytest.mark.parametrize("where", ["journal", "partial", "row"])
-def test_a_damaged_corpus_run_is_refused_or_right(corpus, where):
+def test_a_damaged_corpus_run_is_refused_or_right(corpus, tmp_path, where):
     folder, out, right = corpus
     rng, n_refused, times = random.Random(where), 0, 10
-    partial, journal = folder / f"{out}.partial", folder / f"{out}.partial.journal"
-    kept = partial.read_bytes(), journal.read_bytes()
-    for _ in range(times):
+    for k in range(times):
+        copy = tmp_path / str(k)
+        shutil.copytree(folder, copy)
+        partial, journal = copy / f"{out}.partial", copy / f"{out}.partial.journal"
         if where == "row":
             change_a_row(journal, rng)
         else:
             flip(partial if where == "partial" else journal, rng)
         with naming(partial) as errors:
-            bs.solve_file(str(folder / "in.csv"), str(folder / out), jobs=1, resume=True)
+            bs.solve_file(folder / "in.csv", copy / out, jobs=1, resume=True)
+        assert errors or content_of(copy / out) == right
         n_refused += len(errors)
-        if not errors:
-            assert content_of(folder / out) == right
-            (folder / out).unlink()
-        partial.write_bytes(kept[0])
-        journal.write_bytes(kept[1])
-        for name in set(os.listdir(folder)) - {"in.csv", partial.name, journal.name}:
-            os.remove(folder / name)
     assert n_refused == times if where == "partial" else n_refused > 1
 
 

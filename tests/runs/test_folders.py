@@ -392,7 +392,7 @@ class Server(SimpleHTTPRequestHandler):
         place = f"bytes {begin}-{begin + len(part) - 1}/{len(data)}"
         announced = len(part if kind == "cut" else sent)
         self.answer(206, {"Content-Range": place, "Content-Length": announced})
-        return self.wfile.write(sent)
+        self.wfile.write(sent)
 
     def answer(self, code, headers):
         self.send_response(code)
