@@ -201,23 +201,17 @@ def test_a_clock_that_steps_back_changes_nothing(corpus, expected, tmp_path, mon
     assert sum(pq.read_metadata(part).num_rows for part in parts) == 92
 
 
-@pytest.fixture
-def interrupted(tmp_path):
-    """Leave the file of a journal whose tables were not made."""
-    (tmp_path / "in.csv").write_text("puzzle\n1.....2..3.....4\n")
-    path = tmp_path / "out.csv.partial.journal"
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(here, resume):
+    """The file of its journal is there, without tables."""
+    (here / "in.csv").write_text("puzzle\n1.....2..3.....4\n")
+    path = here / "out.csv.partial.journal"
     with closing(sqlite3.connect(path)) as db:
         db.execute("PRAGMA user_version = 1")  # writes a page
     assert path.stat().st_size
-    return path
-
-
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(interrupted, resume):
-    folder = interrupted.parent
-    assert not Journal.is_begun(str(interrupted))
-    assert bs.solve_file(folder / "in.csv", folder / "out.csv", resume=resume).unique == 1
-    assert not interrupted.exists()
+    assert not Journal.is_begun(str(path))
+    assert bs.solve_file("in.csv", "out.csv", resume=resume).unique == 1
+    assert not path.exists()
 
 
 def test_a_journal_that_has_just_been_made_is_not_called_damaged(tmp_path):

@@ -141,10 +141,9 @@ def test_draw_takes_a_problem_in_every_form(tmp_path):
 
 def test_pictures_are_saved_whole_or_not_at_all(tmp_path):
     picture = bs.draw("queens:4")
-    picture.save(tmp_path / "board.svg")
-    assert (tmp_path / "board.svg").read_text() == picture.svg
-    picture.save(tmp_path / "board.html")
-    assert (tmp_path / "board.html").read_text() == picture.html
+    for name, content in (("board.svg", picture.svg), ("board.html", picture.html)):
+        picture.save(tmp_path / name)
+        assert (tmp_path / name).read_text() == content
     with pytest.raises(InputError, match=r"drawings are \.svg or \.html files, not \.png"):
         picture.save(tmp_path / "board.png")
     with pytest.raises(OutputError, match=r"the directory .+nowhere does not exist"):

@@ -41,9 +41,7 @@ def without_pysat(monkeypatch):
 
 def table(path):
     """Return the columns of an output, without the time that rows took."""
-    columns = pacsv.read_csv(path).to_pydict()
-    del columns["seconds"]
-    return columns
+    return pacsv.read_csv(path).drop_columns("seconds").to_pydict()
 
 
 @pytest.mark.parametrize(
