@@ -196,21 +196,6 @@ def with_a_clue_more(table):
     return table.set_column(0, "puzzle", [more])
 
 
-def mixed_puzzles(n):
-    """Return CSV of puzzles from very easy to broken, and notes with commas and quotes."""
-    rng, rows = random.Random(1), ["id,puzzle,note"]
-    for k in range(n):
-        share = rng.choice([0.35, 0.5, 0.6, 0.65])
-        grid = "".join("." if rng.random() < share else d for d in SOLVED)
-        if k % 41 == 7:
-            grid = "55" + grid[2:]
-        if k % 53 == 11:
-            grid = grid[:-1]
-        note = ('"say ""x"""', "plain", '"a,b"', "")[k % 4]
-        rows.append(f"{k},{grid},{note}")
-    return "\n".join([*rows, ""])
-
-
 def flip(path, rng):
     """Flip one random bit of a file, but not where pages are empty."""
     data = bytearray(path.read_bytes())
@@ -244,6 +229,21 @@ def hard_puzzles():
     rows = rows_of_csv(DATASETS / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
+
+
+def mixed_puzzles(n):
+    """Return CSV of puzzles from very easy to broken, and notes with commas and quotes."""
+    rng, rows = random.Random(1), ["id,puzzle,note"]
+    for k in range(n):
+        share = rng.choice([0.35, 0.5, 0.6, 0.65])
+        grid = "".join("." if rng.random() < share else d for d in SOLVED)
+        if k % 41 == 7:
+            grid = "55" + grid[2:]
+        if k % 53 == 11:
+            grid = grid[:-1]
+        note = ('"say ""x"""', "plain", '"a,b"', "")[k % 4]
+        rows.append(f"{k},{grid},{note}")
+    return "\n".join([*rows, ""])
 
 
 def interrupted_after(n_rows):
