@@ -46,17 +46,16 @@ def paths(tmp_path_factory):
 
 NONE = dict.fromkeys(("invalid", "unsolvable", "multiple", "disagree", "undecided"), 0)
 REPEATED = {"repeated": 0, "repeated_up_to_symmetry": 0}
-PUZZLES = {"puzzle": 2, "puzzle_up_to_symmetry": 9}
-SOLUTIONS = {"solution": 5, "solution_up_to_symmetry": 10}
+LEAKS = {"puzzle": 2, "puzzle_up_to_symmetry": 9, "solution": 5, "solution_up_to_symmetry": 10}
 
 
 def test_faults_and_leaks_of_both_kinds_are_counted(paths):
-    leaks, frames = PUZZLES | SOLUTIONS, [pd.read_csv(path, dtype=str) for path in paths]
+    frames = [pd.read_csv(path, dtype=str) for path in paths]
     for given, how in ((paths, {}), ([TRAIN, TEST], {"jobs": 2, "chunk": 7}), (frames, {})):
         found = bs.audit(*given, **how)
         facts = found.facts
-        assert facts["train"] == {"rows": 160, **NONE, **REPEATED, **dict.fromkeys(leaks, 0)}
-        assert facts["test"] == {"rows": 59, **NONE, **REPEATED, **leaks, "disagree": 3}
+        assert facts["train"] == {"rows": 160, **NONE, **REPEATED, **dict.fromkeys(LEAKS, 0)}
+        assert facts["test"] == {"rows": 59, **NONE, **REPEATED, **LEAKS, "disagree": 3}
         assert facts["leaks"] == found.test.leaks == 19
         assert not found.complete
     assert bs.audit(TRAIN, TEST.slice(22)).complete

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, PUZZLE, dataset, frame_of, rows_of_csv, write_table
+from conftest import LIBRARIES, PUZZLE, SOLUTION, dataset, frame_of, rows_of_csv, write_table
 from cutting import content_of
 from hypothesis import given, settings, strategies as st
 from invoking import invoke, invoke_on, refused
@@ -32,13 +32,12 @@ def written(path, rows):
 
 @pytest.mark.parametrize(("symmetry", "form"), [(False, " ".join), (True, str)])
 def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, tmp_path):
-    solution, other = "1243342143122134", "1234341223414123"
-    moved = solution.translate(str.maketrans("1234", "4321")) if symmetry else solution
-    clues = ["1.....2..3.....4", "12....2..3.....4", "124...2..3.....4"]
-    rows = [f"{PUZZLE},{solution}", *(f"{form(c)},{form(solution)}" for c in clues[1:])]
-    rows = ["puzzle,solution", *rows, f"{'.' * 16},{other}"]
+    clues = ["12....2..3.....4", "124...2..3.....4"]
+    rows = [f"{PUZZLE},{SOLUTION}", *(f"{form(some)},{form(SOLUTION)}" for some in clues)]
+    rows = ["puzzle,solution", *rows, f"{'.' * 16},1234341223414123"]
     (tmp_path / "train.csv").write_text("\n".join(rows))
-    test = PUZZLE.translate(str.maketrans("1234", "4321")) if symmetry else PUZZLE
+    labels = str.maketrans("1234", "4321" if symmetry else "1234")
+    test, moved = PUZZLE.translate(labels), SOLUTION.translate(labels)
     (tmp_path / "test.csv").write_text(f"puzzle,answer\n{test},{moved}\n")
     files = tmp_path / "train.csv", tmp_path / "out.csv"
     how = {"against": [tmp_path / "test.csv"], "up_to_symmetry": symmetry}

@@ -149,10 +149,10 @@ def test_puzzles_with_own_rules_are_as_wished(how, cages, seed, symmetry, minima
         assert all(is_connected(cells, 4) for cells in groups)
 
 
-@pytest.mark.parametrize(
-    ("kind", "lines"),
-    [("renban", [[0, 0], [0], []]), ("palindrome", [[0, 2], [0, 2, 4], [2, 1, 3, 0]])],
-)
+DRAWN = [("renban", [[0, 0], [0], []]), ("palindrome", [[0, 2], [0, 2, 4], [2, 1, 3, 0]])]
+
+
+@pytest.mark.parametrize(("kind", "lines"), DRAWN)
 def test_a_solution_without_a_line_has_none(kind, lines):
     solutions, keys = np.array([[1, 2, 2, 1]], np.uint8), np.array([1, 2], np.uint64)
     none, kinds = np.zeros(1, np.int64), np.array([KINDS_OF_LINES.index(kind)], np.uint8)

@@ -44,10 +44,10 @@ def table(path):
     return pacsv.read_csv(path).drop_columns("seconds").to_pydict()
 
 
-@pytest.mark.parametrize(
-    ("box", "engine"),
-    [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")],
-)
+SHAPES = [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")]
+
+
+@pytest.mark.parametrize(("box", "engine"), SHAPES)
 def test_the_shape_decides_whether_rows_are_handed_over(box, engine):
     fallback = fallback_of("auto", bs.Sudoku(*box), 2)
     assert (fallback and fallback[0].name) == engine

@@ -70,10 +70,10 @@ def test_a_time_limit_ends_a_long_search():
     assert result.nodes > 0
 
 
-@pytest.mark.parametrize(
-    ("problem", "n_nodes", "is_even"),
-    [("queens:10", 13_256, True), ("edgecovers:6", 55_173, False)],
-)
+TREES = [("queens:10", 13_256, True), ("edgecovers:6", 55_173, False)]
+
+
+@pytest.mark.parametrize(("problem", "n_nodes", "is_even"), TREES)
 def test_the_finished_share_is_near_that_of_nodes(problem, n_nodes, is_even):
     true, said, low, high = shares(problem, n_nodes, budget=300, engine="dlx")
     assert ((low <= said) & (said <= high)).all()
