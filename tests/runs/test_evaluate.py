@@ -260,7 +260,7 @@ def test_strata_are_of_single_values_and_ranges_of_numbers(do):
         with pytest.raises(bs.InputError, match=message):
             do(pa.table(columns | {"level": level}), by="level", bins=[1, 2])
     with pytest.raises(bs.InputError, match=r"^column 'tags' has values of list"):
-        do(pa.table(columns | {"tags": [["a"], []]}), by="tags")
+        do(pa.table(columns | {"tags": [["a"], ["b"]]}), by="tags")
 
 
 def rows_by(level, bins=()):

@@ -369,7 +369,7 @@ OWN_RULES = {
     "cages": {"cages": (1, 3), "clues": 0},
     "a layout of cages": {"cage_layout": LAYOUT.replace(" ", "\n")},
     "lines": {"lines": "thermo+palindrome", "line_cells": (2, 3)},
-    "all": {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "renban"},
+    "all": {"jigsaw": True, "cages": (2, 4), "marks": "parity+greater", "lines": "renban"},
 }
 
 
