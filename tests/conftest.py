@@ -2,6 +2,7 @@ import csv
 import gc
 import json
 import os
+import random
 import shutil
 import signal
 import sys
@@ -157,6 +158,12 @@ def n_covers(problem, stack=()):
     return int(get_engine("dlx").search(problem, task).counts[0])
 
 
+def search_in(run, **how):
+    """Open a run, search, and close it; return the result."""
+    with run:
+        return run.search(**how)
+
+
 def rows_of_csv(path):
     """Return the rows of a CSV file, each as a dict."""
     with open(path, newline="", encoding="utf-8") as file:
@@ -222,6 +229,21 @@ def hard_puzzles():
     rows = rows_of_csv(DATASETS / "hard9.csv")
     parse = Sudoku(3, 3).parse
     return tuple(np.array([parse(row[name]) for row in rows]) for name in ("puzzle", "solution"))
+
+
+def mixed_puzzles(n):
+    """Return CSV of puzzles from very easy to broken, and notes with commas and quotes."""
+    rng, rows = random.Random(1), ["id,puzzle,note"]
+    for k in range(n):
+        share = rng.choice([0.35, 0.5, 0.6, 0.65])
+        grid = "".join("." if rng.random() < share else d for d in SOLVED)
+        if k % 41 == 7:
+            grid = "55" + grid[2:]
+        if k % 53 == 11:
+            grid = grid[:-1]
+        note = ('"say ""x"""', "plain", '"a,b"', "")[k % 4]
+        rows.append(f"{k},{grid},{note}")
+    return "\n".join([*rows, ""])
 
 
 def interrupted_after(n_rows):

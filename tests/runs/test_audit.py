@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pytest
-from conftest import dataset, with_a_clue_more
+from conftest import PUZZLE, SOLUTION, dataset, with_a_clue_more
 from invoking import invoke
 
 import batchsolve as bs
@@ -46,35 +46,28 @@ def paths(tmp_path_factory):
 
 NONE = dict.fromkeys(("invalid", "unsolvable", "multiple", "disagree", "undecided"), 0)
 REPEATED = {"repeated": 0, "repeated_up_to_symmetry": 0}
-PUZZLES = {"puzzle": 2, "puzzle_up_to_symmetry": 9}
-SOLUTIONS = {"solution": 5, "solution_up_to_symmetry": 10}
+LEAKS = {"puzzle": 2, "puzzle_up_to_symmetry": 9, "solution": 5, "solution_up_to_symmetry": 10}
 
 
-@pytest.mark.parametrize(
-    ("tables", "how"), [("files", {}), ("tables", {"jobs": 2, "chunk": 7}), ("frames", {})]
-)
-def test_faults_and_leaks_of_both_kinds_are_counted(paths, tables, how):
-    given = {"files": paths, "tables": [TRAIN, TEST]}.get(tables)
-    given = given or [pd.read_csv(path, dtype=str) for path in paths]
-    found = bs.audit(*given, **how)
-    facts = found.facts
-    no_leaks = dict.fromkeys([*PUZZLES, *SOLUTIONS], 0)
-    assert facts["train"] == {"rows": 160, **NONE, **REPEATED, **no_leaks}
-    leaks = PUZZLES | SOLUTIONS
-    assert facts["test"] == {"rows": 59, **NONE, **REPEATED, **leaks, "disagree": 3}
-    assert facts["leaks"] == found.test.leaks == 19
-    assert not found.complete
+def test_faults_and_leaks_of_both_kinds_are_counted(paths):
+    frames = [pd.read_csv(path, dtype=str) for path in paths]
+    for given, how in ((paths, {}), ([TRAIN, TEST], {"jobs": 2, "chunk": 7}), (frames, {})):
+        found = bs.audit(*given, **how)
+        facts = found.facts
+        assert facts["train"] == {"rows": 160, **NONE, **REPEATED, **dict.fromkeys(LEAKS, 0)}
+        assert facts["test"] == {"rows": 59, **NONE, **REPEATED, **LEAKS, "disagree": 3}
+        assert facts["leaks"] == found.test.leaks == 19
+        assert not found.complete
     assert bs.audit(TRAIN, TEST.slice(22)).complete
 
 
 def test_texts_of_grids_have_no_checksum():
-    found = bs.audit("1.....2..3.....4", "1.....2..3.....4")
-    assert found.test.leaks == 1
-    assert found.checksums == {}
+    found = bs.audit(PUZZLE, PUZZLE)
+    assert (found.test.leaks, found.checksums) == (1, {})
 
 
 def test_rows_that_cannot_be_compared_are_counted():
-    rows = ["1.....2..3.....4", "11..............", "12", "." * 16, "." * 16]
+    rows = [PUZZLE, "11..............", "12", "." * 16, "." * 16]
     found = bs.audit(pa.table({"puzzle": rows[:1]}), pa.table({"puzzle": rows}))
     test = found.test
     assert (test.invalid, test.multiple, test.repeated, test.puzzle) == (2, 2, 1, 1)
@@ -104,36 +97,38 @@ def test_the_command_prints_every_number(paths):
     assert "<td>given solution wrong</td><td>0</td><td>3</td>" in page
 
 
-def test_malformed_rows_with_a_solution_leak_nothing():
+def test_malformed_rows_with_a_solution_have_nothing_in_common_with_others(caplog):
     """Their puzzles are unknown, so that nothing can be said of their clues."""
-    solution = "1243342143122134"
-    right = pa.table({"puzzle": ["1.....2..3.....4"], "solution": [solution]})
-    wrong = pa.table({"puzzle": ["12", "ab", "11" + "." * 14], "solution": [solution] * 3})
+    right = pa.table({"puzzle": [PUZZLE], "solution": [SOLUTION]})
+    wrong = pa.table({"puzzle": ["12", "ab", "11" + "." * 14], "solution": [SOLUTION] * 3})
     for train, test in ((right, wrong), (wrong, right), (wrong, wrong)):
         found = bs.audit(train, test)
-        assert found.test.leaks == 0
-        assert found.test.solution == found.test.repeated == 0
+        assert found.test.leaks == found.test.solution == found.test.repeated == 0
         assert found.train.invalid + found.test.invalid in (3, 6)
+        with caplog.at_level("INFO"):
+            assert len(bs.dedupe(test, against=train)) == len(test)
+    assert "3 invalid in the files of --against" in caplog.text
+    assert "same solution" not in caplog.text
+    parts = bs.partition(pa.concat_tables([right, wrong[:2]]), parts="a=0.34,b=0.33,c=0.33")
+    assert [len(part) for part in parts.values()] == [1, 1, 1]
 
 
 def test_which_lines_include_which():
-    puzzle, other = "1.....2..3.....4", "1243..2..3.....4"
-    image = puzzle.translate(str.maketrans("1234", "4321"))
-    test = pa.table({"puzzle": [image, image, puzzle, other, other]})
-    found = bs.audit(pa.table({"puzzle": [puzzle]}), test).test
+    other, image = "1243..2..3.....4", PUZZLE.translate(str.maketrans("1234", "4321"))
+    test = pa.table({"puzzle": [image, image, PUZZLE, other, other]})
+    found = bs.audit(pa.table({"puzzle": [PUZZLE]}), test).test
     assert (found.puzzle, found.puzzle_up_to_symmetry) == (1, 3)
     assert (found.repeated, found.repeated_up_to_symmetry) == (2, 1)  # an image, other; and other
     assert (found.solution, found.solution_up_to_symmetry) == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("solution", "rules"),
-    [
-        ("1243342143122134", {"marks": ["", "o" + "." * 15]}),
-        ("1234234134124123", {"regions": ["AAAABBBBCCCCDDDD"] * 2}),  # clashes in the boxes
-    ],
-    ids=["one row with marks", "a Latin square"],
-)
+RULES = {  # solution -> rules of its rows
+    SOLUTION: {"marks": ["", "o" + "." * 15]},
+    "1234234134124123": {"regions": ["AAAABBBBCCCCDDDD"] * 2},  # clashes in the boxes
+}
+
+
+@pytest.mark.parametrize(("solution", "rules"), RULES.items())
 def test_solutions_leak_whatever_the_rules_of_their_rows(solution, rules):
     puzzles = [solution[:4] + "." * 12, "." * 12 + solution[12:]]
     table = pa.table({"puzzle": puzzles, "solution": [solution] * 2, **rules})

@@ -3,48 +3,33 @@
 import json
 
 import pyarrow as pa
-import pytest
-from conftest import typed_rows
+from conftest import typed_rows, write_table
 from invoking import refused
 
 import batchsolve as bs
-from batchsolve.problems import grid_symmetries as symmetric_grids
 
 PUZZLES = ["1.....2..3.....4", "4000003001000002", "12" + "." * 14, "11" + "." * 14, "12", "." * 16]
 FORMS = ["...1.2....3.4...", "...1.2....3.4...", "." * 14 + "12", None, None, "." * 16]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
-def test_every_format_has_the_column(suffix, tmp_path):
-    rows = "".join(f"{k},{puzzle}\n" for k, puzzle in enumerate(PUZZLES))
-    (tmp_path / "in.csv").write_text("id,puzzle\n" + rows)
-    bs.solve_file(tmp_path / "in.csv", tmp_path / f"out{suffix}", canonical=True)
-    rows = typed_rows(tmp_path / f"out{suffix}", "canonical")
-    assert list(rows[0])[-2:] == ["message", "canonical"]
-    assert [row["canonical"] for row in rows] == FORMS
-    assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
-
-
-def test_a_table_has_the_column():
-    solved = bs.solve_table(pa.table({"puzzle": PUZZLES}), canonical=True, stats=True)
+def test_tables_and_files_of_every_format_have_the_column(tmp_path):
+    table = pa.table({"puzzle": PUZZLES})
+    solved = bs.solve_table(table, canonical=True, stats=True)
     assert solved["canonical"].to_pylist() == FORMS
     assert solved.column_names[-4:] == ["message", "canonical", "nodes", "seconds"]
-
-
-def test_a_row_without_a_form_says_so(monkeypatch):
-    monkeypatch.setattr(symmetric_grids, "MOST_STATES", 8)
-    grids = ["1234341221434321", "." * 16]
-    solved = bs.solve_table(pa.table({"puzzle": grids}), canonical=True, jobs=1)
-    assert solved["canonical"].to_pylist() == [None, "." * 16]
-    assert solved["status"].to_pylist() == ["unique", "multiple"]
-    assert solved["message"][0].as_py().startswith("no canonical form: more than")
+    write_table(table, tmp_path / "in.csv")
+    for out in (tmp_path / f"out{suffix}" for suffix in (".csv", ".jsonl", ".parquet")):
+        bs.solve_file(tmp_path / "in.csv", out, canonical=True)
+        rows = typed_rows(out, "canonical")
+        assert list(rows[0])[-2:] == ["message", "canonical"]
+        assert [row["canonical"] for row in rows] == FORMS
+        assert [row["status"] for row in rows][3:5] == ["invalid", "invalid"]
 
 
 def test_grids_that_are_too_large_are_refused_before_anything_is_written(tmp_path):
     (tmp_path / "in.txt").write_text(" ".join(["."] * 625) + "\n")
-    out = tmp_path / "out.csv"
-    arguments = ["solve", str(tmp_path / "in.txt"), "-o", str(out), "--canonical"]
-    assert "grids of 25×25 with boxes of 5×5 have too many symmetries" in refused(*arguments)
+    said = refused("solve", tmp_path / "in.txt", "-o", tmp_path / "out.csv", "--canonical")
+    assert "grids of 25×25 with boxes of 5×5 have too many symmetries" in said
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
 
 

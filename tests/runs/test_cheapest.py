@@ -1,19 +1,18 @@
 """The cheapest covers: by definition, by a MaxSAT solver, and if a search is cut or killed."""
 
-import json
-
 import numpy as np
 import pytest
-from conftest import changed, problems_with_costs
+from conftest import changed, problems_with_costs, typed_rows
 from hypothesis import given, strategies as st
 from invoking import invoke
 from kinds import with_costs
-from oracles import bounded_covers, cheapest_costs
+from oracles import bounded_covers, cheapest_costs, useful_options
 
 import batchsolve as bs
 from batchsolve.engines.native import Pricing, useless_options
 from batchsolve.formats.exact_cover_files import read_dlx, write_dlx
 from batchsolve.problems.families import family
+from batchsolve.runs.convert import converted
 
 
 @given(problem=problems_with_costs(), wanted=st.integers(1, 6), budget=st.integers(1, 9))
@@ -53,18 +52,15 @@ def test_options_that_only_go_with_useless_ones_are_useless():
     assert useless_options(problem).tolist() == [True, True, False, True, False]
 
 
-LARGE = 2**48 // 4
-MANY = 2**48 // 1000 - 1
+LARGE, MANY = 2**48 // 4, 2**48 // 1000 - 1
+SUMS = [  # options, their costs, and those of the two cheapest covers
+    (["abc", "a", "b", "c"], [LARGE, 1, LARGE - 1, 1], [LARGE, LARGE + 1]),
+    (["ab"] * 1000, [MANY] * 999 + [1], [1, MANY]),  # without room for fractions of costs
+    (["ab", "a", "b"], [0, 0, 0], [0, 0]),
+]
 
 
-@pytest.mark.parametrize(
-    ("options", "costs", "cheapest"),
-    [
-        (["abc", "a", "b", "c"], [LARGE, 1, LARGE - 1, 1], [LARGE, LARGE + 1]),
-        (["ab"] * 1000, [MANY] * 999 + [1], [1, MANY]),  # without room for fractions of costs
-        (["ab", "a", "b"], [0, 0, 0], [0, 0]),
-    ],
-)
+@pytest.mark.parametrize(("options", "costs", "cheapest"), SUMS)
 def test_costs_of_any_size_are_added_exactly(options, costs, cheapest):
     problem = bs.ExactCover.from_options(map(list, options), costs=costs)
     assert [each.cost for each in bs.cheapest(problem, 2).covers] == cheapest
@@ -88,20 +84,14 @@ def test_the_cheapest_below_a_stack(problem, data):
 @pytest.mark.parametrize("name", ["queens:8", "langford:7", "latin:4", "dominoes:6x6"])
 def test_a_maxsat_solver_finds_none_cheaper(name):
     from pysat.examples.rc2 import RC2
-    from pysat.formula import WCNF
+    from pysat.formula import CNF, WCNF
 
-    problem = with_costs(name)
-    formula = WCNF()
-    for i in range(problem.n_items):
-        options = [o + 1 for o in range(problem.n_options) if i in problem.option(o)]
-        if i < problem.n_primary:
-            formula.append(options)
-        for k, one in enumerate(options):
-            for other in options[:k]:
-                formula.append([-one, -other])
-    for o, cost in enumerate(problem.costs.tolist()):
-        if cost:
-            formula.append([-(o + 1)], weight=cost)
+    problem, formula = with_costs(name), WCNF()
+    text = converted(changed(problem, costs=None), "cnf").decode()  # see test_convert.py
+    formula.extend(CNF(from_string=text).clauses)
+    for variable, option in enumerate(useful_options(problem), 1):
+        if problem.costs[option]:
+            formula.append([-variable], weight=int(problem.costs[option]))
     with RC2(formula) as solver:
         solver.compute()
         least = solver.cost
@@ -110,24 +100,20 @@ def test_a_maxsat_solver_finds_none_cheaper(name):
 
 def test_of_equal_covers_the_first_are_found_by_everybody():
     problem = changed(family("queens:8"), costs=[0] * 64)
-    found = [
-        bs.cheapest(problem, 7, jobs=jobs, budget=budget, backend=backend).covers
-        for jobs, budget, backend in [(1, None, "threading"), (2, 5, "threading"), (2, 7, "loky")]
-    ]
-    assert found[0] == found[1] == found[2]
-    assert [cover.cost for cover in found[0]] == [0] * 7
+    found = bs.cheapest(problem, 7, jobs=1).covers
+    assert [cover.cost for cover in found] == [0] * 7
+    for budget, backend in ((5, "threading"), (7, "loky")):
+        assert bs.cheapest(problem, 7, jobs=2, budget=budget, backend=backend).covers == found
 
 
 def test_the_cheapest_are_exported_with_their_costs(tmp_path):
     problem = with_costs("langford:7")
     path, run, output = tmp_path / "costs.dlx", tmp_path / "run", tmp_path / "best.jsonl"
     path.write_text(write_dlx(problem))
-    command = ["enumerate", str(path), "--best", "20", "-o", str(run), "--quiet"]
-    assert invoke(*command).exit_code == 0
+    assert invoke("enumerate", path, "--best", 20, "-o", run, "--quiet").exit_code == 0
     assert invoke("export", run, "-o", output).exit_code == 0
-    names = [" ".join(map(problem.item_name, problem.option(o))) for o in range(problem.n_options)]
-    assert [json.loads(line) for line in output.read_text().splitlines()] == [
-        {"cost": cover.cost, "options": [names[o] for o in cover.options]}
+    assert typed_rows(output) == [
+        {"cost": cover.cost, "options": list(map(problem.option_name, cover.options))}
         for cover in bs.cheapest(problem, 20).covers
     ]
 

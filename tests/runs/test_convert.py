@@ -3,6 +3,7 @@
 import json
 import re
 from itertools import product
+from operator import eq, ge
 
 import numpy as np
 import pytest
@@ -31,18 +32,13 @@ def holds_cnf(text):
 
 
 def holds_opb(text):
-    lines = [line for line in text.splitlines() if line[0] not in "*m"]
-    term, end = re.compile(r"([+-]\d+) x(\d+)"), re.compile(r"(>=|=) (-?\d+) ;$")
-    rows = [(term.findall(line), *end.search(line).groups()) for line in lines]
-
-    def holds(v):
-        sums = [sum(int(c) * v[int(x)] for c, x in terms) for terms, _, _ in rows]
-        ends = [(sign, int(bound)) for _, sign, bound in rows]
-        return all(
-            s == b if sign == "=" else s >= b for s, (sign, b) in zip(sums, ends, strict=True)
-        )
-
-    return holds
+    rows = []
+    for line in text.splitlines():
+        if line[0] not in "*m":
+            terms = [(int(c), int(x)) for c, x in re.findall(r"([+-]\d+) x(\d+)", line)]
+            sign, bound = re.search(r"(>=|=) (-?\d+) ;$", line).groups()
+            rows.append((terms, eq if sign == "=" else ge, int(bound)))
+    return lambda v: all(fits(sum(c * v[x] for c, x in terms), b) for terms, fits, b in rows)
 
 
 @given(problem=problems(5, 8, 2))
@@ -74,9 +70,8 @@ def test_auxiliary_variables_are_not_shown(monkeypatch):
     assert f"c t pmc\np cnf {n} " in text
     shown = re.search("^c p show (.*) 0$", text, re.MULTILINE)[1].split()
     assert shown == ["1", "2", "3", "4"]
-    holds = holds_cnf(text)
-    found = {tuple(v[1:5]) for v in ((None, *v) for v in product([0, 1], repeat=n)) if holds(v)}
-    assert found == {tuple(int(k == one) for k in range(4)) for one in range(4)}
+    found = {each & {0, 1, 2, 3} for each in models(n, holds_cnf(text), range(n))}
+    assert found == {frozenset([k]) for k in range(4)}
 
 
 @pytest.mark.parametrize("form", ["dlx", "ec", "json", "npz"])
@@ -99,16 +94,16 @@ def test_the_command_writes_every_form(form, tmp_path):
     assert printed.stdout_bytes == path.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("options", "output", "message"),
-    [
-        ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
-        ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
-        ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
-        ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
-        ({}, "dlx", "nothing names the form, as dlx:- does; choose from 'dlx', 'ec'"),
-    ],
-)
+UNFIT = [  # parts of the problem, the output, and the message
+    ({"costs": [1]}, "x.cnf", "a .cnf file cannot hold costs; write .opb"),
+    ({"bounds": {"a": (0, 1)}}, "x.cnf", "a .cnf file cannot hold bounds; write .opb"),
+    ({}, "x.sets", "a .sets file is only read, not written; choose from 'dlx', 'ec'"),
+    ({}, "x.xyz", "unknown form 'xyz'; choose from 'dlx', 'ec'"),
+    ({}, "dlx", "nothing names the form, as dlx:- does; choose from 'dlx', 'ec'"),
+]
+
+
+@pytest.mark.parametrize(("options", "output", "message"), UNFIT)
 def test_what_a_form_cannot_hold_is_an_error(options, output, message, tmp_path):
     problem = bs.ExactCover.from_options([["a"]], **options)
     (tmp_path / "a.json").write_bytes(converted(problem, "json"))

@@ -4,7 +4,6 @@ import json
 from decimal import Decimal
 from unittest.mock import patch
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +13,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
 from batchsolve.runs import instances, solve_tables
+from batchsolve.runs.convert import converted
 from batchsolve.search import rows as row_search
 from batchsolve.tables.sources import BlockSize
 
@@ -36,8 +36,8 @@ def test_families_are_counted_as_alone(tmp_path):
         assert (row["name"], row["count"]) == (name, str(alone.count))
         assert (row["items"], row["options"]) == (problem.n_items, problem.n_options)
         assert (row["complete"], row["engine"], row["message"]) == (True, alone.engine, None)
-    assert (summary.rows, summary.unsolvable, summary.multiple) == (11, 2, 9)
-    assert summary.complete
+    numbers = summary.rows, summary.unsolvable, summary.multiple, summary.complete
+    assert numbers == (11, 2, 9, True)
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +47,13 @@ def folder(tmp_path_factory):
     (folder / "sub").mkdir()
     (folder / "a.dlx").write_text(write_dlx(bs.family("queens:6")))
     (folder / "b.ec").write_text(write_ec(bs.family("dominoes:4x4")))
-    (folder / "c.json").write_text('{"options": [["a"], ["b"], ["a", "b"]]}')
+    (folder / "c.json").write_text('{\n "options": [["a"], ["b"], ["a", "b"]]\n}')
     (folder / "d.dlx").write_text("a b\na x\n")
     (folder / "e.json").write_bytes(b"")
     (folder / "f.txt").write_text("1.....2..3......\n")
     (folder / "g.csv").write_text("id,note\n1,hello\n")
     (folder / "h.npz").write_bytes(b"PK\3\4 and then nothing")
-    langford = bs.family("langford:3")
-    arrays = {"indptr": langford.indptr, "indices": langford.indices}
-    shape = langford.n_options, langford.n_items
-    np.savez(folder / "sub" / "i.npz", data=np.ones(langford.indices.size), shape=shape, **arrays)
+    (folder / "sub" / "i.npz").write_bytes(converted("langford:3", "npz"))
     (folder / "sub" / "j.tiling").write_text("board: 1x2\npieces: dominoes\n")
     return folder
 
@@ -73,16 +70,22 @@ def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
     counts = [row["count"] for row in rows]
     grid = str(bs.count(str(folder / "f.txt")).count)
     assert counts == ["4", "36", "2", None, None, grid, None, None, "2", "1"]
-    whys = {row["name"]: row["message"] for row in rows if row["count"] is None}
-    assert whys[paths[3]].startswith(f"{paths[3]}: line 2: ")
-    assert whys[paths[4]].endswith("is empty; expected a grid or an exact cover problem")
-    assert "if it is a table, name a row" in whys[paths[6]]
-    assert "not an .npz file of arrays" in whys[paths[7]]
-    unread = [row for row in rows if row["count"] is None]
-    for row in unread:
+    assert rows[3]["message"].startswith(f"{paths[3]}: line 2: ")
+    assert rows[4]["message"].endswith("is empty; expected a grid or an exact cover problem")
+    assert "if it is a table, name a row" in rows[6]["message"]
+    assert "not an .npz file of arrays" in rows[7]["message"]
+    for row in (rows[k] for k in (3, 4, 6, 7)):
         assert {row[name] for name in ("items", "options", "complete", "engine")} == {None}
     with pytest.raises(bs.InputError, match=r"lies in .*, all of which is input"):
         bs.count_file(folder, folder / "counts.csv")
+    assert invoke("solve", folder, "-o", tmp_path / "covers.jsonl").exit_code == 1
+    solved = typed_rows(tmp_path / "covers.jsonl")
+    statuses = ["invalid" if n is None else "unique" if n == "1" else "multiple" for n in counts]
+    assert [row["status"] for row in solved] == statuses
+    covers = [["a", "b"], [bs.solve("1.....2..3......").solution], ["I2 r1c1 r1c2"]]
+    assert [solved[k]["cover"] for k in (2, 5, 9)] == covers
+    bs.solve_file(folder / "c.json", tmp_path / "alone.jsonl")
+    assert typed_rows(tmp_path / "alone.jsonl")[0]["cover"] == ["a", "b"]
 
 
 def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
@@ -91,10 +94,9 @@ def test_patterns_and_several_problems_print_a_table(folder, monkeypatch):
     rows = ["b.ec,16,24,36,true,dlx,", "c.json,2,3,2,true,dlx,"]
     assert (two.exit_code, two.stdout.splitlines()[1:]) == (0, rows)
     mixed = invoke("count", "c.json", "queens:5", "no.dlx", "--quiet")
-    assert mixed.exit_code == 1
-    first, second, third = mixed.stdout.splitlines()[1:]
-    assert (first, second) == ("c.json,2,3,2,true,dlx,", "queens:5,28,25,10,true,cells,")
-    assert third.startswith('no.dlx,,,,,,"no.dlx: no such file')
+    *right, wrong = mixed.stdout.splitlines()[1:]
+    assert (mixed.exit_code, right) == (1, [rows[1], "queens:5,28,25,10,true,cells,"])
+    assert wrong.startswith('no.dlx,,,,,,"no.dlx: no such file')
 
 
 def test_a_hard_problem_among_easy_ones_is_split(tmp_path):
@@ -105,7 +107,7 @@ def test_a_hard_problem_among_easy_ones_is_split(tmp_path):
     with patch.object(goal, "accept", autospec=True, side_effect=goal.accept) as accept:
         bs.count_file(problems, again, jobs=2, budget=1000)
     assert out.read_bytes() == again.read_bytes()
-    assert {row["name"]: row["count"] for row in counts_in(out)}["queens:11"] == "2680"
+    assert counts_in(out)[len(EASY)]["count"] == "2680"
     pieces = [call.args[1] for call in accept.call_args_list]
     assert sum(isinstance(piece, row_search.Piece) for piece in pieces) > 20  # of 51,944 nodes
 
@@ -129,10 +131,8 @@ def test_counts_of_more_digits_than_python_prints_are_written(suffix, tmp_path, 
     monkeypatch.setattr(instances, "counts_of", lambda *_: [(huge, None)])
     out = tmp_path / f"out{suffix}"
     bs.count_file(["queens:6"], out)
-    if suffix == ".jsonl":
-        [row] = [json.loads(line, parse_int=Decimal) for line in out.read_text().splitlines()]
-    else:
-        [row] = counts_in(out)
+    is_json = suffix == ".jsonl"
+    row = json.loads(out.read_text(), parse_int=Decimal) if is_json else counts_in(out)[0]
     assert int(Decimal(row["count"])) == huge
 
 
@@ -159,8 +159,7 @@ def test_a_count_of_many_digits_is_printed(tmp_path):
 
 
 def test_the_option_memo_counts_every_row_with_it():
-    words = ["count", "dominoes:16x16", "langford:4", "--memo", "--memo-size", "16", "--quiet"]
-    done = invoke(*words)
+    done = invoke("count", "dominoes:16x16", "langford:4", "--memo", "--memo-size", 16, "--quiet")
     rows = [f"dominoes:16x16,256,480,{LARGE},true,memo:16,", "langford:4,12,18,2,true,memo:16,"]
     assert done.stdout.splitlines()[1:] == rows
 
@@ -175,12 +174,11 @@ def test_limits_are_those_of_a_row(tmp_path):
         assert one.read_bytes() == two.read_bytes()
         return [(int(r["count"]), r["complete"], r["message"]) for r in counts_in(one)]
 
-    whole = (10, True, None)
-    full = (93, False, "has 93 solutions or more")
+    whole, full = (10, True, None), (93, False, "has 93 solutions or more")
     assert rows_with(limit=93) == [(92, True, None), full, whole]
-    few = rows_with(node_limit=1000)
-    assert few[2] == whole
-    for count, complete, message in few[:2]:
+    *few, last = rows_with(node_limit=1000)
+    assert last == whole
+    for count, complete, message in few:
         assert (0 < count < 92, complete, message) == (True, False, "stopped after 1,000 nodes")
     with pytest.raises(bs.InputError, match="'memo:256' only counts, and counts everything"):
         bs.count_file(problems, tmp_path / "out.csv", engine="memo:256", limit=10)
@@ -213,23 +211,21 @@ def test_tables_have_a_column_of_problems(suffix, tmp_path):
     table = pa.table({"id": list("vwxyz"), "problem": TEXTS, "count": list("12345")})
     write_table(table, path)
     summary = bs.count_file(path, out, chunk=2)
-    rows = counts_in(out)
-    assert [row["id"] for row in rows] == list("vwxyz")
-    assert [row["given_count"] for row in rows] == list("12345")
-    assert [row["problem"] or "" for row in rows] == TEXTS
-    assert [row["count"] for row in rows] == ["4", "2", None, None, None]
-    whys = [row["message"] for row in rows[2:]]
-    assert whys[0].startswith("problem: 'queens': 'queens' is not a size") or "size" in whys[0]
+    found = pq.read_table(out)
+    assert found["id"].to_pylist() == list("vwxyz")
+    assert found["given_count"].to_pylist() == list("12345")
+    assert [text or "" for text in found["problem"].to_pylist()] == TEXTS
+    assert found["count"].to_pylist() == ["4", "2", None, None, None]
+    whys = found["message"].to_pylist()[2:]
+    assert "size" in whys[0]
     assert whys[1].startswith("problem: line 2: ")
     assert whys[2].startswith("problem: is empty, and fields beside it are not read; expected the")
     assert (summary.rows, summary.invalid) == (5, 3)
-    named = table.rename_columns(["id", "p", "count"])
-    pq.write_table(named, tmp_path / "named.parquet")
+    write_table(table.rename_columns(["id", "p", "count"]), path)
     with pytest.raises(bs.InputError, match="unknown column 'problem'; choose from 'id', 'p', 'co"):
-        bs.count_file(tmp_path / "named.parquet", out)
-    bs.count_file(tmp_path / "named.parquet", tmp_path / "again.parquet", column="p")
-    again = counts_in(tmp_path / "again.parquet")
-    assert [row["count"] for row in again] == ["4", "2", *[None] * 3]
+        bs.count_file(path, out)
+    bs.count_file(path, out, column="p")
+    assert pq.read_table(out)["count"].equals(found["count"])
 
 
 def test_json_lines_may_have_the_fields_of_problems(tmp_path):

@@ -1,8 +1,10 @@
 """Drawings of covers: which covers are drawn, from which sources, and the files written."""
 
 import json
+from functools import partial
 
 import pytest
+from conftest import search_in
 from invoking import invoke, refused
 
 import batchsolve as bs
@@ -65,41 +67,29 @@ def test_limits_end_the_search_for_the_first_covers():
 # ---- covers that were found -----------------------------------------------------------------
 
 
-@pytest.fixture(params=["langford:4", "grid.txt", "rules.csv"])
-def enumerated(request, tmp_path):
-    """Return a problem, and the paths of its sorted solutions in every form."""
-    name = request.param
-    (tmp_path / "grid.txt").write_text(GRID)
-    (tmp_path / "rules.csv").write_text(RULES)
-    if (tmp_path / name).exists():
-        name = f"{tmp_path / name}"
-    with bs.Run(tmp_path / "run", name, collect=True) as kept:
-        kept.search(jobs=1)
-    files = [tmp_path / f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")]
-    for file in files:
-        export_run(str(tmp_path / "run"), str(file))
-    return name, [tmp_path / "run", *files]
-
-
-def test_covers_are_read_back_in_every_form(enumerated):
-    name, places = enumerated
+@pytest.mark.parametrize("name", ["langford:4", "grid.txt", "rules.csv"])
+def test_covers_are_read_back_in_every_form(name, here):
+    (here / "grid.txt").write_text(GRID)
+    (here / "rules.csv").write_text(RULES)
     reading = bs.read_problem(name)
-    every = [lists(found_covers(reading, str(place), 1000)) for place in places]
-    assert every[1:] == every[:-1]
+    search_in(bs.Run("run", reading, collect=True), jobs=1)
+    found = lists(found_covers(reading, "run", 1000))
     expected = sorted(sorted(cover.tolist()) for cover in bs.solutions(reading, jobs=1))
-    assert sorted(map(sorted, every[0])) == expected
-    assert lists(found_covers(reading, str(places[0]), 1)) == every[0][:1]
+    assert sorted(map(sorted, found)) == expected
+    assert lists(found_covers(reading, "run", 1)) == found[:1]
+    for file in (f"out{suffix}" for suffix in (".csv", ".tsv", ".jsonl", ".parquet")):
+        export_run("run", file)
+        assert lists(found_covers(reading, file, 1000)) == found
 
 
-def test_the_cheapest_covers_are_read_back_beside_their_costs(tmp_path):
-    (tmp_path / "in.dlx").write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
-    reading, home = bs.read_problem(str(tmp_path / "in.dlx")), tmp_path / "run"
-    with bs.Run(home, reading, cheapest=2) as kept:
-        kept.search(jobs=1)
-    for place in (home, *(tmp_path / f"out{end}" for end in (".csv", ".jsonl", ".parquet"))):
-        if place != home:
-            export_run(str(home), str(place))
-        assert lists(found_covers(reading, str(place), 9)) == [[1, 2, 3], [0, 3]]
+def test_the_cheapest_covers_are_read_back_beside_their_costs(here):
+    (here / "in.dlx").write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
+    reading = bs.read_problem("in.dlx")
+    search_in(bs.Run("run", reading, cheapest=2), jobs=1)
+    for place in ("run", "out.csv", "out.jsonl", "out.parquet"):
+        if place != "run":
+            export_run("run", place)
+        assert lists(found_covers(reading, place, 9)) == [[1, 2, 3], [0, 3]]
 
 
 TWINS = bs.ExactCover.from_options([["s1"], ["s2"]], option_names=["a", "a"])
@@ -119,15 +109,13 @@ NOT_FOUND = [  # the name and the text of a file, the problem, and the message
 def test_what_was_not_found_is_refused(tmp_path, name, text, message):
     if text:
         (tmp_path / name).write_text(text)
-    with bs.Run(tmp_path / "counted", "langford:4") as kept:
-        kept.search(jobs=1)
+    search_in(bs.Run(tmp_path / "counted", "langford:4"), jobs=1)
     with pytest.raises(bs.BatchsolveError, match=message):
         found_covers(bs.read_problem("langford:4"), str(tmp_path / name), 1)
 
 
 def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
-    with bs.Run(tmp_path / "run", "langford:4", collect=True) as kept:
-        kept.search(jobs=1)
+    search_in(bs.Run(tmp_path / "run", "langford:4", collect=True), jobs=1)
     with pytest.raises(bs.BatchsolveError, match="is a run of another problem, 'langford:4', and"):
         found_covers(bs.read_problem("langford:3"), str(tmp_path / "run"), 1)
     (tmp_path / "same.jsonl").write_text('{"options": ["a", "a"]}\n')
@@ -147,17 +135,15 @@ def test_draw_takes_a_problem_in_every_form(tmp_path):
     assert shown.svg == bs.draw(str(tmp_path / "grid.txt")).svg
     assert bs.draw("queens:4", title="four").title == "four"
     assert bs.draw(bs.family("queens:4")).title.startswith("ExactCover(")
-    assert repr(bs.draw("queens:4")) == "Picture('queens:4', 1 drawing, 166 x 166)"
     assert shown.svg in shown._repr_html_()
     assert shown._repr_svg_() == shown.svg
 
 
 def test_pictures_are_saved_whole_or_not_at_all(tmp_path):
     picture = bs.draw("queens:4")
-    picture.save(tmp_path / "board.svg")
-    assert (tmp_path / "board.svg").read_text() == picture.svg
-    picture.save(tmp_path / "board.html")
-    assert (tmp_path / "board.html").read_text() == picture.html
+    for name, content in (("board.svg", picture.svg), ("board.html", picture.html)):
+        picture.save(tmp_path / name)
+        assert (tmp_path / name).read_text() == content
     with pytest.raises(InputError, match=r"drawings are \.svg or \.html files, not \.png"):
         picture.save(tmp_path / "board.png")
     with pytest.raises(OutputError, match=r"the directory .+nowhere does not exist"):
@@ -203,22 +189,21 @@ def test_the_command_draws_the_first_solutions(tmp_path):
     assert page.stderr == ""
 
 
-@pytest.mark.parametrize(
-    ("reader", "words"),
-    [
-        ("export_run", ("export", "run", "-o", "out.csv")),
-        ("found_covers", ("draw", "queens:8", "--found", "run", "-n", 90, "-o", "out.html")),
-    ],
-)
-def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypatch, reader, words):
-    with bs.Run("run", "queens:8", collect=True, engine="dlx") as begun:
-        assert not begun.search(node_limit=1000, budget=300, jobs=1).complete
-    read = getattr(export, reader)
+READERS = {
+    "export_run": "export run -o out.csv",
+    "found_covers": "draw queens:8 --found run -n 90 -o out.html",
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypatch, reader):
+    words, read = READERS[reader].split(), getattr(export, reader)
+    run = partial(bs.Run, "run", "queens:8", collect=True, engine="dlx")
+    assert not search_in(run(), node_limit=1000, budget=300, jobs=1).complete
 
     def read_and_end(*arguments):
         found = read(*arguments)
-        with bs.Run("run", "queens:8", collect=True, engine="dlx", resume=True) as rest:
-            assert rest.search(jobs=1).count == 92
+        assert search_in(run(resume=True), jobs=1).count == 92
         return found
 
     monkeypatch.setattr(export, reader, read_and_end)
@@ -230,20 +215,16 @@ def test_a_run_that_ends_while_it_is_read_is_not_called_complete(here, monkeypat
 
 def test_the_command_draws_what_was_found(tmp_path):
     invoke("enumerate", "langford:7", "-o", tmp_path / "run", "-q")
-    lines = invoke("enumerate", "langford:7", "-o", "-", "-q").stdout
+    lines, out = invoke("enumerate", "langford:7", "-o", "-", "-q").stdout, tmp_path / "out.html"
     (tmp_path / "lines.jsonl").write_text(lines)
     for place in ("run", "lines.jsonl"):
-        out = tmp_path / "out.html"
-        found = ("--found", tmp_path / place)
-        done = invoke("draw", "langford:7", *found, "-n", 100, "-o", out)
-        assert done.exit_code == 0, done.stderr
+        done = invoke("draw", "langford:7", "--found", tmp_path / place, "-n", 100, "-o", out)
+        assert (done.exit_code, done.stderr) == (0, "52 solutions\n")
         assert out.read_text().count("<figure>") == 52
-        assert done.stderr == "52 solutions\n"
 
 
 def test_the_command_says_so_if_the_run_is_not_complete(tmp_path):
-    with bs.Run(tmp_path / "run", "langford:7", collect=True) as kept:
-        kept.search(limit=3, jobs=1)
+    search_in(bs.Run(tmp_path / "run", "langford:7", collect=True), limit=3, jobs=1)
     found = ("draw", "langford:7", "--found", tmp_path / "run", "-o", tmp_path / "out.html")
     done = invoke(*found)
     assert (done.exit_code, done.stderr) == (1, "3 solutions, not complete\n")
@@ -259,13 +240,11 @@ def test_facts_are_printed_even_if_the_time_is_up_at_once(here):
 
 
 def test_without_a_solution_nothing_is_drawn(tmp_path):
-    for arguments, said in [
-        (("langford:2",), "0 solutions; 1 node; 0.0 s: nothing is drawn"),
-        (("queens:20", "--node-limit", 3), "0 solutions, not complete"),
-    ]:
-        done = invoke("draw", *arguments, "-o", tmp_path / "out.svg", "--engine", "dlx")
+    limited = ["queens:20", "--node-limit", 3]
+    for words, said in ((["langford:2"], "complete"), (limited, "not complete")):
+        done = invoke("draw", *words, "-o", tmp_path / "out.svg", "--engine", "dlx")
         assert done.exit_code == 1
-        assert said.partition(";")[0] in done.stderr
+        assert f"0 solutions, {said}; " in done.stderr
         assert "nothing is drawn" in done.stderr
     assert list(tmp_path.iterdir()) == []
 

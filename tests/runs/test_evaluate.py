@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from functools import cache
 from math import sqrt
 
@@ -12,6 +13,7 @@ import pytest
 from conftest import LIBRARIES, SOLUTION, frame_of
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
+from oracles import grids_by_rules
 
 import batchsolve as bs
 
@@ -24,9 +26,8 @@ def solutions_of(puzzle):
     """Return the solutions of a puzzle that can be read, else nothing."""
     if puzzle not in (UNIQUE, SEVERAL, NONE):
         return []
-    stack = PROBLEM.stack(PROBLEM.parse(puzzle))
-    covers = bs.Stacks.from_lists([cover.tolist() for cover in bs.solutions(PROBLEM, stack)])
-    return [PROBLEM.format(grid) for grid in PROBLEM.grids(covers)]
+    found = sorted(grids_by_rules(PROBLEM.rules, PROBLEM.parse(puzzle)))
+    return ["".join(map(str, grid)) for grid in found]
 
 
 HOUSES = PROBLEM.rules.houses
@@ -64,13 +65,9 @@ def judged(puzzle, prediction, truth):
 
 
 def expected(rows):
-    total = dict.fromkeys(vars(bs.evaluate(table_of([])).all), 0)
+    total = Counter(dict.fromkeys(vars(bs.evaluate(table_of([])).all), 0), rows=len(rows))
     for puzzle, prediction, truth, _ in rows:
-        counts = judged(puzzle, prediction, truth)
-        total["rows"] += 1
-        total["unjudged"] += counts is None
-        for name, n in (counts or {}).items():
-            total[name] += n
+        total.update(judged(puzzle, prediction, truth) or {"unjudged": 1})
     return total
 
 
@@ -99,7 +96,7 @@ def tables(draw):
 @given(tables(), st.sampled_from([1, 3, None]), st.sampled_from([1, 2]))
 def test_counts_are_those_of_single_rows(case, chunk, jobs):
     has_truth, rows = case
-    rows = [(UNIQUE, "12", solutions_of(UNIQUE)[0] if has_truth else None, "1"), *rows]
+    rows = [(UNIQUE, "12", SOLUTION if has_truth else None, "1"), *rows]
     how = {"chunk": chunk, "jobs": jobs, "truth": None if has_truth else "none"}
     found = bs.evaluate(table_of(rows), by="level", **how)
     assert vars(found.all) == expected(rows)
@@ -119,9 +116,8 @@ def test_counts_are_those_of_single_rows(case, chunk, jobs):
 
 
 def test_faults_are_named_with_their_rows():
-    rows = [(UNIQUE, solutions_of(UNIQUE)[0], None, "1")] * 5
-    rows[2] = (UNIQUE, "123", None, "1")
-    rows[4] = (NONE, solutions_of(UNIQUE)[0], None, "1")
+    rows = [(UNIQUE, SOLUTION, None, "1")] * 5
+    rows[2], rows[4] = (UNIQUE, "123", None, "1"), (NONE, SOLUTION, None, "1")
     found = bs.evaluate(table_of(rows), truth="none", chunk=2)
     assert found.named == {
         "malformed": ["row 3: 3 characters; a 4×4 grid has 16"],
@@ -143,11 +139,10 @@ def test_intervals_hold_the_shares_that_are_not_rejected(k, n):
 
 
 def test_predictions_may_be_numbers_where_puzzles_are_text():
-    digits = [[int(c) for c in solutions_of(UNIQUE)[0]]]
+    digits = [[int(c) for c in SOLUTION]]
     table = pa.table({"puzzle": [UNIQUE], "guess": digits})
     assert bs.evaluate(table, prediction="guess").all.right == 1
-    other = pa.table({"puzzle": digits, "pred": solutions_of(UNIQUE)})
-    assert bs.evaluate(other).all.right == 1
+    assert bs.evaluate(pa.table({"puzzle": digits, "pred": [SOLUTION]})).all.right == 1
 
 
 def test_rules_of_rows_count():
@@ -165,17 +160,12 @@ def test_rules_of_rows_count():
 
 def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     path, page = tmp_path / "in.csv", tmp_path / "page.html"
-    right = solutions_of(UNIQUE)[0]
-    rows = [(UNIQUE, right, right, "1"), (UNIQUE, right[:-1] + "1", right, "2")]
+    rows = [(UNIQUE, SOLUTION, SOLUTION, "1"), (UNIQUE, SOLUTION[:-1] + "1", SOLUTION, "2")]
     pacsv.write_csv(table_of(rows), path)
-    command = ["evaluate", str(path), "--by", "level"]
+    command = ["evaluate", path, "--by", "level"]
     said = invoke(*command, "--html", page)
-    assert [line.split()[:3] for line in said.stdout.splitlines()] == [
-        ["level", "rows", "right"],
-        ["1", "1", "1"],
-        ["2", "1", "0"],
-        ["all", "2", "1"],
-    ]
+    first_three = [" ".join(line.split()[:3]) for line in said.stdout.splitlines()]
+    assert first_three == ["level rows right", "1 1 1", "2 1 0", "all 2 1"]
     assert "truth: column 'solution', strata in 'level'" in said.stderr
     assert "row 2, level 2: 1 wrong cell" in page.read_text()
     facts = json.loads(invoke(*command, "--json").stdout)
@@ -192,14 +182,10 @@ def test_the_command_writes_verdicts_of_rows(tmp_path):
     assert header == "puzzle,prediction,solution,level,right,wrong_cells"
     right = f"{UNIQUE},{SOLUTION},{SOLUTION},1,true,0"
     assert lines == [right, f"{UNIQUE},12,{SOLUTION},2,false,16"] * 3
-    for target, why in (
-        ("-", "name one file of a table to write to, such as rows.parquet"),
-        ("rows.npy", "name one file of a table to write to"),
-        ("rows/", "name one file of a table to write to"),
-        ("rows.xyz", "the name must say the format"),
-        (tmp_path / "in.csv", "is both input and output"),
-    ):
-        assert why in refused("evaluate", tmp_path / "in.csv", "--rows", target)
+    words, why = ("evaluate", tmp_path / "in.csv", "--rows"), "name one file of a table to write to"
+    assert all(why in refused(*words, target) for target in ("-", "rows.npy", "rows/"))
+    assert "the name must say the format" in refused(*words, "rows.xyz")
+    assert "is both input and output" in refused(*words, tmp_path / "in.csv")
     many = table_of([(UNIQUE, SOLUTION, SOLUTION, str(k)) for k in range(1001)])
     with pytest.raises(bs.InputError, match="more than 1,000 values"):
         bs.evaluate(many, by="level", rows=tmp_path / "none.csv")
@@ -212,13 +198,9 @@ def test_two_columns_give_a_stratum_for_each_combination(tmp_path):
     bands = pa.array(["easy", "hard", "hard", "hard", "easy"])
     table = table.append_column("band", bands)
     result = bs.evaluate(table, by=["band", "level"])
-    counts = {key: (one.rows, one.right) for key, one in result.strata.items()}
-    assert counts == {
-        ("easy", "a"): (1, 1),
-        ("easy", "b"): (1, 0),
-        ("hard", "a"): (1, 1),
-        ("hard", "b"): (2, 2),
-    }
+    assert list(result.strata) == [("easy", "a"), ("easy", "b"), ("hard", "a"), ("hard", "b")]
+    counts = [(one.rows, one.right) for one in result.strata.values()]
+    assert counts == [(1, 1), (1, 0), (1, 1), (2, 2)]
     assert result.table.splitlines()[1].split()[:4] == ["easy", "a", "1", "1"]
     assert list(result.facts["strata"]) == ["easy, a", "easy, b", "hard, a", "hard, b"]
     assert result.columns.endswith("strata in 'band', 'level'")
@@ -254,6 +236,8 @@ def test_strata_are_a_data_frame_and_notes_are_told(tmp_path):
     low, high = result.strata["9"].interval("right")
     assert frame.loc[0, ["rows", "right_low", "right_high"]].tolist() == [1, low, high]
     assert bs.evaluate(table_of(rows)).to_pandas()["rows"].tolist() == [2]
+    empty = bs.evaluate(table_of([]), by="level").to_pandas()
+    assert (len(empty), list(empty)[:2]) == (0, ["level", "rows"])
     note = "malformed predictions: 1 (wrong in every cell); the first is row 2: 2 characters"
     assert note in str(result)
     assert note in result._repr_html_()
@@ -267,15 +251,16 @@ def test_strata_named_as_counts_keep_their_values_in_a_data_frame():
     assert frame["clues"].tolist() == [8, 4]  # of the puzzles
 
 
-@pytest.mark.parametrize("level", [["low", "high"], [True, False], [None, None]])
-def test_ranges_are_of_numbers(level):
-    columns = {"puzzle": [UNIQUE] * 2, "solution": [SOLUTION] * 2, "level": level}
-    table = pa.table({**columns, "prediction": [SOLUTION] * 2})
+@pytest.mark.parametrize("do", [bs.evaluate, bs.partition])
+def test_strata_are_of_single_values_and_ranges_of_numbers(do):
+    """The errors come from a worker, as they are."""
+    columns = {"puzzle": [UNIQUE] * 2, "prediction": [SOLUTION] * 2}
     message = "column 'level' holds no numbers, of which `bins` are ranges; leave it out"
-    with pytest.raises(bs.InputError, match=message):
-        bs.evaluate(table, by="level", bins=[1, 2])
-    with pytest.raises(bs.InputError, match=message):
-        bs.partition(pa.table(columns), by="level", bins=[1, 2])
+    for level in (["low", "high"], [True, False], [None, None]):
+        with pytest.raises(bs.InputError, match=message):
+            do(pa.table(columns | {"level": level}), by="level", bins=[1, 2])
+    with pytest.raises(bs.InputError, match=r"^column 'tags' has values of list"):
+        do(pa.table(columns | {"tags": [["a"], ["b"]]}), by="tags")
 
 
 def rows_by(level, bins=()):
@@ -296,41 +281,23 @@ def test_bounds_have_all_digits_of_the_command(tmp_path):
 
 
 BIG = [2**60, 2**60 + 1, 2**60 + 2]
+TEXTS, TWO = list(map(str, BIG)), {f"below {BIG[1]}": 1, f"{BIG[1]} and above": 2}
 NEAR = ["below 2.0000001", "2.0000001 to below 2.0000002", "2.0000002 and above"]
 OUTER = {"below 1": 1, "1 to below 2": 1, "2 and above": 1, "(none)": 2}
+STRATA = [  # the column, the bins, and the rows of each stratum
+    ([float("inf"), 1.5, float("-inf"), float("nan"), None], [1, 2], OUTER),
+    (["inf", "1.5", "-Infinity", "NaN", " "], [1, 2], OUTER),
+    ([2.0, 2.0000001, 2.0000002], [2.0000001, 2.0000002], dict.fromkeys(NEAR, 1)),
+    *((level, [bound], TWO) for level in (BIG, TEXTS) for bound in (BIG[1], TEXTS[1])),
+    (["x", "1,5", "ınf", "7", ""], [6], {"6 and above": 1, "(no number)": 3, "(none)": 1}),
+    ([-0.0, 0.0, 0.0], (), {"0": 3}),
+    (["-0.0", "0.0", "-0.5"], (), {"-0.5": 1, "0.0": 2}),
+]
 
 
-@pytest.mark.parametrize(
-    ("level", "bins", "rows"),
-    [
-        ([float("inf"), 1.5, float("-inf"), float("nan"), None], [1, 2], OUTER),
-        (["inf", "1.5", "-Infinity", "NaN", " "], [1, 2], OUTER),
-        ([2.0, 2.0000001, 2.0000002], [2.0000001, 2.0000002], dict.fromkeys(NEAR, 1)),
-        *(
-            (level, [bound], {f"below {BIG[1]}": 1, f"{BIG[1]} and above": 2})
-            for level in (BIG, list(map(str, BIG)))
-            for bound in (BIG[1], str(BIG[1]))
-        ),
-        (["x", "1,5", "ınf", "7", ""], [6], {"6 and above": 1, "(no number)": 3, "(none)": 1}),
-        ([-0.0, 0.0, 0.0], (), {"0": 3}),
-        (["-0.0", "0.0", "-0.5"], (), {"-0.5": 1, "0.0": 2}),
-    ],
-)
+@pytest.mark.parametrize(("level", "bins", "rows"), STRATA)
 def test_strata_of_numbers_of_any_size_and_of_what_is_none(level, bins, rows):
     assert rows_by(level, bins) == rows
-
-
-@pytest.mark.parametrize("do", [bs.evaluate, bs.partition])
-def test_columns_without_single_values_have_no_strata(do):
-    """The error comes from a worker, as it is."""
-    columns = {"puzzle": [UNIQUE], "prediction": [SOLUTION], "tags": [["a"]]}
-    with pytest.raises(bs.InputError, match=r"^column 'tags' has values of list"):
-        do(pa.table(columns), by="tags")
-
-
-def test_no_strata_are_a_data_frame_without_rows():
-    frame = bs.evaluate(table_of([]), by="level").to_pandas()
-    assert (len(frame), list(frame)[:2]) == (0, ["level", "rows"])
 
 
 def texts_of(path):
@@ -386,21 +353,18 @@ def test_a_plot_of_two_columns_has_their_combinations_in_order(tmp_path):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_each_row_is_told_right_or_wrong(library, tmp_path):
     swapped = SOLUTION[1] + SOLUTION[0] + SOLUTION[2:]
-    predictions = zip([SOLUTION, swapped, "12"], "abc", strict=True)
-    rows = [(UNIQUE, each, SOLUTION, level) for each, level in predictions]
-    rows.append((UNIQUE, SOLUTION, "1" * 16, "d"))
+    pairs = [(SOLUTION, SOLUTION), (swapped, SOLUTION), ("12", SOLUTION), (SOLUTION, "1" * 16)]
+    table = table_of([(UNIQUE, *pair, "a") for pair in pairs])
     verdicts = {"right": [True, False, False, None], "wrong_cells": [0, 2, 16, None]}
-    table = table_of(rows)
-    frame = frame_of(library, table)
+    expected, frame = table.to_pydict() | verdicts, frame_of(library, table)
     result = bs.evaluate(frame, rows=True, chunk=2)
     assert type(result.rows) is type(frame)
-    assert pa.table(result.rows).to_pydict() == table.to_pydict() | verdicts
+    assert pa.table(result.rows).to_pydict() == expected
     assert bs.evaluate(frame).rows is None
     assert bs.evaluate(frame, rows=tmp_path / "rows.parquet", chunk=2).rows is None
-    assert pq.read_table(tmp_path / "rows.parquet").to_pydict() == table.to_pydict() | verdicts
+    assert pq.read_table(tmp_path / "rows.parquet").to_pydict() == expected
     pq.write_table(table, tmp_path / "in.parquet")
-    again = bs.evaluate(tmp_path / "in.parquet", rows=True).rows
-    assert again.to_pydict() == table.to_pydict() | verdicts
+    assert bs.evaluate(tmp_path / "in.parquet", rows=True).rows.to_pydict() == expected
 
 
 @pytest.mark.parametrize("letters", ["123456789ABCDEFG", "0123456789ABCDEF", "ABCDEFGHIJKLMNOP"])

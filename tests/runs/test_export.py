@@ -1,4 +1,3 @@
-import json
 import os
 from unittest.mock import Mock, patch
 
@@ -6,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import search_in, typed_rows
 from cutting import content_of
 from hypothesis import given, strategies as st
 
@@ -36,12 +36,8 @@ def make_run(directory, schema, parts, kind="enumerate"):
             name = f"{k:08d}.parquet"
             table = pa.table([pa.array(sorted(rows, key=in_order), schema.field(0).type)], schema)
             pq.write_table(table, directory / "solutions" / name, store_schema=k % 2 == 0)
-            record(journal, directory, name, len(rows))
-
-
-def record(journal, directory, name, rows):
-    with open(directory / "solutions" / name, "rb") as file:
-        journal.record({}, parts=[Part(name, rows, written_to(file).checksum)])
+            with open(directory / "solutions" / name, "rb") as file:
+                journal.record({}, parts=[Part(name, len(rows), written_to(file).checksum)])
 
 
 def exported(tmp_path, schema, parts, suffix, number):
@@ -64,11 +60,9 @@ def test_lists_are_sorted_name_by_name(rows):
 @pytest.fixture
 def small_loads(monkeypatch):
     """Make loads, pages, reads and writes so small that all of them are cut."""
-    monkeypatch.setattr(export, "LOAD_BYTES", 4000)
-    monkeypatch.setattr(export, "PAGE_BYTES", 500)
-    monkeypatch.setattr(export, "LEAST_PAGE_BYTES", 500)
-    monkeypatch.setattr(export, "_WRITE_BYTES", 300)
-    monkeypatch.setattr(export, "_READ_BYTES", 1000)
+    sizes = {"LOAD_BYTES": 4000, "PAGE_BYTES": 500, "LEAST_PAGE_BYTES": 500}
+    for name, size in (sizes | {"_WRITE_BYTES": 300, "_READ_BYTES": 1000}).items():
+        monkeypatch.setattr(export, name, size)
 
 
 def some_lists(rng, n):
@@ -79,18 +73,10 @@ def some_grids(rng, n):
     return ["".join(map(str, rng.integers(1, 5, 16))) for _ in range(n)]
 
 
-@pytest.mark.parametrize(
-    ("schema", "make", "suffix"),
-    [
-        (LISTS, some_lists, ".parquet"),
-        (LISTS, some_lists, ".jsonl"),
-        (GRIDS, some_grids, ".csv"),
-        (GRIDS, some_grids, ".tsv.gz"),
-    ],
-)
-def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, schema, make, suffix):
-    rng = np.random.default_rng(3)
-    rows = make(rng, 500)
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv", ".tsv.gz"])
+def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, suffix):
+    has_lists, rng = suffix in (".parquet", ".jsonl"), np.random.default_rng(3)
+    schema, rows = (LISTS, some_lists(rng, 500)) if has_lists else (GRIDS, some_grids(rng, 500))
     outputs = []
     for number, cuts in enumerate(([], [250], [1, 2, 3, 375], range(7, 500, 11))):
         rng.shuffle(rows)
@@ -99,29 +85,19 @@ def test_output_does_not_depend_on_parts(tmp_path, small_loads, monkeypatch, sch
     monkeypatch.undo()
     outputs.append(exported(tmp_path, schema, [rows[:350], rows[350:]], suffix, 4))
     assert len(set(outputs)) == 1
-    want = sorted(rows, key=in_order)
-    if suffix == ".parquet":
-        table = pq.read_table(pa.BufferReader(outputs[0]))
-        assert table.schema.equals(schema)
-        assert table.column(0).to_pylist() == want
-    elif suffix == ".jsonl":
-        lines = [json.loads(line) for line in outputs[0].decode().splitlines()]
-        assert [line[schema.names[0]] for line in lines] == want
-    elif suffix == ".csv":
-        assert outputs[0].decode().splitlines() == ["grid", *want]
+    out = tmp_path / f"read{suffix.removesuffix('.gz')}"
+    out.write_bytes(outputs[0])
+    [name] = schema.names
+    assert typed_rows(out, name) == [{name: row} for row in sorted(rows, key=in_order)]
+    assert suffix != ".parquet" or pq.read_schema(out).equals(schema)
 
 
 @pytest.fixture
 def sorted_bytes(small_loads, monkeypatch):
-    """Return a list of the bytes that each call of `sorted_keys` gets."""
-    sizes = []
-
-    def noted(keys):
-        sizes.append(keys.nbytes)
-        return sorted_keys(keys)
-
-    monkeypatch.setattr(export, "sorted_keys", noted)
-    return sizes
+    """Return a function that lists the bytes that each call of `sorted_keys` got."""
+    spied = Mock(wraps=sorted_keys)
+    monkeypatch.setattr(export, "sorted_keys", spied)
+    return lambda: [call.args[0].nbytes for call in spied.call_args_list]
 
 
 def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
@@ -129,7 +105,7 @@ def test_rows_that_are_all_alike(tmp_path, sorted_bytes, monkeypatch):
     rows = [["a", "b"]] * 3000
     data = exported(tmp_path, LISTS, [rows[:1000], rows[1000:]], ".jsonl", 0)
     assert data == b'{"options": ["a", "b"]}\n' * 3000
-    assert max(sorted_bytes) < 2 * 4000
+    assert max(sorted_bytes()) < 2 * 4000
 
 
 def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes):
@@ -137,8 +113,8 @@ def test_each_row_is_sorted_twice_and_little_at_once(tmp_path, sorted_bytes):
     with patch.object(export, "_keys_between", wraps=export._keys_between) as read_page:
         exported(tmp_path, GRIDS, [rows[k : k + 200] for k in range(0, 8_000, 200)], ".csv", 0)
     n_bytes, n_runs = 8_000 * 20, 40
-    assert max(sorted_bytes) < 10_000 + n_runs * 500
-    assert sum(sorted_bytes) < 2.5 * n_bytes
+    assert max(sorted_bytes()) < 10_000 + n_runs * 500
+    assert sum(sorted_bytes()) < 2.5 * n_bytes
     n_pages, n_ranges = n_bytes / 500, n_bytes / 4000
     assert n_pages <= read_page.call_count <= 1.5 * (n_pages + n_ranges * n_runs)
 
@@ -155,8 +131,8 @@ def test_no_solutions(tmp_path, schema, suffix, data):
 def test_the_column_of_a_run_without_solutions_is_that_of_its_problem(tmp_path, column):
     run, output, sudoku = str(tmp_path / "run"), tmp_path / "out.csv", bs.Sudoku(2, 2)
     unsolvable = sudoku, sudoku.stack(sudoku.parse("123....4........"))
-    with bs.Run(run, *(unsolvable if column == "grid" else ["queens:3"]), collect=True) as kept:
-        assert kept.search(jobs=1).count == 0
+    of_column = unsolvable if column == "grid" else ["queens:3"]
+    assert search_in(bs.Run(run, *of_column, collect=True), jobs=1).count == 0
     assert export_run(run, str(output), jobs=1) == 0
     assert output.read_text() == f"{column}\n"
 

@@ -8,9 +8,9 @@ import sys
 import tarfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from itertools import permutations
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -19,11 +19,12 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from conftest import SOLUTION, interrupted_after
-from cutting import contents, small_blocks
+from conftest import PUZZLE, SOLUTION, interrupted_after
+from cutting import content_of, contents, small_blocks
 from invoking import invoke, invoke_as_user
 
 import batchsolve as bs
+from batchsolve.runs import specs
 from batchsolve.tables import places
 from batchsolve.tables.places import files_of
 
@@ -53,30 +54,42 @@ def ids(out):
     return [int(k) for k in table["id"].to_pylist()]
 
 
-def test_folders_and_patterns_stand_for_their_files(corpora, tmp_path):
-    every = [str(corpora / name) for name in ("a.csv", "b.csv", "more/c.csv")]
-    assert files_of([str(corpora)]) == every
-    assert files_of([f"{corpora}/*.csv"]) == every[:2]
-    assert files_of([f"{corpora}/**/*.csv"]) == every
-    assert files_of([every[2], f"{corpora}/[a].csv"]) == [every[2], every[0]]
+@pytest.mark.parametrize("scheme", ["", "file://", "FILE://"])
+def test_folders_and_patterns_stand_for_their_files(corpora, tmp_path, scheme):
+    home = f"{scheme}{corpora}"
+    every = [f"{home}/{name}" for name in ("a.csv", "b.csv", "more/c.csv")]
+    assert files_of([home]) == every
+    assert files_of([f"{home}/*.csv"]) == every[:2]
+    assert files_of([f"{home}/**/*.csv"]) == every
+    assert files_of([every[2], f"{home}/a*"]) == [every[2], every[0]]
     (corpora / "_d").mkdir()
     for name in ("_a.csv", "_d/e.csv"):
         (corpora / name).write_text("hidden")
-    assert files_of([f"{corpora}/**/*.csv"]) == every
-    for begin in (str(corpora), f"file://{corpora}"):
-        assert files_of([f"{begin}/_*.csv"]) == [f"{begin}/_a.csv"]
-        assert files_of([f"{begin}/_d/*.csv"]) == [f"{begin}/_d/e.csv"]
+    assert files_of([f"{home}/**/*.csv"]) == every
+    assert files_of([f"{home}/_*.csv"]) == [f"{home}/_a.csv"]
+    assert files_of([f"{home}/_d/*.csv"]) == [f"{home}/_d/e.csv"]
+    (corpora / "more" / "a b é.csv").write_text("id,puzzle\n")
+    name = "a%20b%20%C3%A9.csv" if scheme else "a b é.csv"
+    assert files_of([f"{home}/m*/*b*.csv"]) == [f"{home}/more/{name}"]
+    bs.solve_file(f"{home}/m*/*.csv", tmp_path / "out.parquet")
+    assert ids(tmp_path / "out.parquet") == list(range(50, 90))
+    with pytest.raises(bs.InputError, match="no file has a name like that"):
+        files_of([f"{home}/*.tsv"])
+
+
+def test_names_that_look_like_patterns_and_places_without_files(corpora, tmp_path):
     (corpora / "x[1].csv").write_text("a file whose name looks like a pattern")
-    assert files_of([f"{corpora}/x[1].csv"]) == [f"{corpora}/x[1].csv"]
-    for missing in (f"{corpora}/*.tsv", str(tmp_path / "none")):
-        (tmp_path / "none").mkdir(exist_ok=True)
-        with pytest.raises(bs.InputError, match=r"no file has a name like that|without files"):
-            files_of([missing])
+    names = [f"{corpora}/{name}.csv" for name in ("x[1]", "[a]")]
+    assert files_of(names) == [names[0], f"{corpora}/a.csv"]
+    (tmp_path / "none").mkdir()
+    with pytest.raises(bs.InputError, match="without files"):
+        files_of([str(tmp_path / "none")])
+    with pytest.raises(bs.InputError, match=r"nosuch://x: cannot be opened"):
+        files_of(["nosuch://x"])
 
 
-def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch):
-    monkeypatch.chdir(corpora.parent)
-    Path("in.txt").write_text("1.....2..3.....4\n")
+def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, here):
+    (here / "in.txt").write_text("1.....2..3.....4\n")
     shutil.copytree(corpora, "corpora_of_others")
     commands = [
         "solve corpora -o out.csv",
@@ -99,26 +112,9 @@ def test_what_a_user_may_not_see_is_not_said_to_be_missing(corpora, monkeypatch)
         assert re.fullmatch(why, message)
 
 
-@pytest.mark.parametrize("scheme", ["file", "FILE"])
-def test_patterns_of_addresses_are_those_of_paths(corpora, tmp_path, scheme):
-    address = f"{scheme}://{corpora}"
-    inner = [f"{address}/{name}" for name in ("a.csv", "b.csv", "more/c.csv")]
-    assert files_of([address]) == inner
-    assert files_of([f"{address}/*.csv"]) == inner[:2]
-    assert files_of([f"{address}/**/*.csv"]) == inner
-    (corpora / "more" / "a b é.csv").write_text("id,puzzle\n")
-    assert files_of([f"{address}/m*/*b*.csv"]) == [f"{address}/more/a%20b%20%C3%A9.csv"]
-    bs.solve_file(f"{address}/m*/*.csv", tmp_path / "out.parquet")
-    assert ids(tmp_path / "out.parquet") == list(range(50, 90))
-    with pytest.raises(bs.InputError, match="no file has a name like that"):
-        files_of([f"{address}/*.tsv"])
-    with pytest.raises(bs.InputError, match=r"nosuch://x: cannot be opened"):
-        files_of(["nosuch://x"])
-
-
-@pytest.mark.parametrize("kind", ["path", "address"])
-def test_a_column_says_which_file_a_row_is_from(corpora, tmp_path, kind):
-    source = str(corpora) if kind == "path" else f"file://{corpora}"
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_column_says_which_file_a_row_is_from(corpora, tmp_path, scheme):
+    source = f"{scheme}{corpora}"
     bs.solve_file(source, tmp_path / "out.parquet", filename=True)
     table = pq.read_table(tmp_path / "out.parquet")
     assert table.column_names[:4] == ["id", "puzzle", "filename", "solution"]
@@ -138,21 +134,19 @@ def test_parts_have_numbers(corpora, tmp_path):
 
 
 @pytest.mark.usefixtures("_all_recorded")
-@pytest.mark.parametrize(
-    ("suffix", "address"), [(".csv", False), (".csv.gz", False), (".parquet", True)]
-)
-def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix, address):
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix):
     source = here / f"in{suffix}"
     put(source, range(400))
     whole, out = here / "whole", here / "out"
-    target = f"file://{out}" if address else f"{out}/"
+    target = f"file://{out}" if suffix == ".parquet" else f"{out}/"
 
     with small_blocks(600):
         bs.solve_file(source, f"{whole}/")
         with pytest.raises(KeyboardInterrupt) as caught:
             bs.solve_file(source, target, on_progress=interrupted_after(150), jobs=1)
-        [note] = caught.value.__notes__
-        assert note == f"the rows done are kept in {target}; go on with `resume`"
+        kept = f"the rows done are kept in {target}; go on with `resume`"
+        assert caught.value.__notes__ == [kept]
         assert list(here.glob("out*.partial.journal"))
         with pytest.raises(bs.OutputError, match="go on with that run and `resume`, or delete"):
             bs.solve_file(source, target)
@@ -168,11 +162,8 @@ def test_an_interrupted_run_goes_on_with_the_same_parts(here, suffix, address):
 
 @pytest.fixture
 def _all_recorded(monkeypatch):
-    def record(run, behind):
-        run.record()
-
     # record at once: a thread would wait for the disk, and the run might stop before it is done
-    monkeypatch.setattr("batchsolve.runs.specs.FileRun.record_behind", record)
+    monkeypatch.setattr(specs.FileRun, "record_behind", lambda run, behind: run.record())
 
 
 def interrupt(source, target, after=60, **settings):
@@ -195,11 +186,11 @@ def put(path, order):
     os.utime(path, (0, 0))
 
 
+RUNS = [(".csv", "out.csv"), (".csv.gz", "out/"), (".parquet", "out.csv"), (".parquet", "out/")]
+
+
 @pytest.mark.usefixtures("_all_recorded")
-@pytest.mark.parametrize(
-    ("suffix", "target"),
-    [(".csv", "out.csv"), (".csv.gz", "out/"), (".parquet", "out.csv"), (".parquet", "out/")],
-)
+@pytest.mark.parametrize(("suffix", "target"), RUNS)
 def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix, target):
     source, order = tmp_path / f"in{suffix}", list(range(100, 400))
     whole, out = f"{tmp_path}/whole-{target}", f"{tmp_path}/{target}"
@@ -218,17 +209,19 @@ def test_an_input_that_changed_keeping_size_and_time_is_noticed(tmp_path, suffix
             bs.solve_file(source, out, resume=True)
         put(source, order)
         assert bs.solve_file(source, out, resume=True).rows == 300
-    if target == "out.csv":
-        assert Path(out).read_bytes() == Path(whole).read_bytes()
-    else:
-        assert contents(Path(out)) == contents(Path(whole))
+    read = contents if target == "out/" else content_of
+    assert read(out) == read(whole)
 
 
 @pytest.mark.usefixtures("_all_recorded")
-def test_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
-    out = tmp_path / "out"
+def test_other_files_and_parts_that_were_damaged_or_deleted_are_noticed(corpora, tmp_path):
+    out, other = tmp_path / "out", corpora / "d.csv"
     with small_blocks(400):
         interrupt(corpora, f"{out}/")
+        shutil.copy(corpora / "a.csv", other)
+        with pytest.raises(bs.JournalError, match="had inputs"):
+            bs.solve_file(corpora, f"{out}/", resume=True)
+        other.unlink()
         first = out / "part-000000.parquet"
         data = bytearray(first.read_bytes())
         data[30] ^= 1
@@ -256,33 +249,26 @@ def test_a_part_that_is_removed_during_the_run_is_missed(corpora, tmp_path):
     assert bs.solve_file(corpora, out, resume=True).rows == ds.dataset(out).count_rows()
 
 
-def test_another_file_in_the_folder_is_another_run(corpora, tmp_path):
-    with small_blocks(400):
-        interrupt(corpora, f"{tmp_path}/out/")
-        shutil.copy(corpora / "a.csv", corpora / "d.csv")
-        with pytest.raises(bs.JournalError, match="had inputs"):
-            bs.solve_file(corpora, f"{tmp_path}/out/", resume=True)
+KINDS = {"out.parquet": "a file", "out.parquet/": "a folder"}
 
 
 @pytest.mark.usefixtures("_all_recorded")
-def test_a_file_is_not_resumed_as_a_folder(corpora, here):
+@pytest.mark.parametrize(("begun", "other"), list(permutations(KINDS)))
+def test_a_file_is_not_resumed_as_a_folder(begun, other, corpora, here):
     """Their journals have one name, and each would leave out the rows that the other wrote."""
-    outputs, forms = ("out.parquet", "out.parquet/"), ("a file", "a folder")
-    for (first, second), (then, now) in ((outputs, forms), (outputs[::-1], forms[::-1])):
-        with small_blocks(400):
-            interrupt(corpora, first)
-            if os.path.isdir("out.parquet"):
-                os.rename("out.parquet", "moved")
-            kept = sorted(os.listdir())
-            why = f"the interrupted run had output = '{then}', this one has '{now}'"
-            with pytest.raises(bs.JournalError, match=why):
-                bs.solve_file(corpora, second, resume=True)
-            assert sorted(os.listdir()) == kept
-            if os.path.isdir("moved"):
-                os.rename("moved", "out.parquet")
-            bs.solve_file(corpora, first, resume=True)
-        assert ids(Path(first)) == list(range(90))
-        shutil.rmtree(first) if first.endswith("/") else os.remove(first)
+    with small_blocks(400):
+        interrupt(corpora, begun)
+        if begun.endswith("/"):
+            os.rename("out.parquet", "moved")
+        kept = sorted(os.listdir())
+        why = f"the interrupted run had output = '{KINDS[begun]}', this one has '{KINDS[other]}'"
+        with pytest.raises(bs.JournalError, match=why):
+            bs.solve_file(corpora, other, resume=True)
+        assert sorted(os.listdir()) == kept
+        if begun.endswith("/"):
+            os.rename("moved", "out.parquet")
+        bs.solve_file(corpora, begun, resume=True)
+    assert ids(Path(begun)) == list(range(90))
 
 
 def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
@@ -359,8 +345,7 @@ def test_row_groups_are_read_by_workers_or_in_parts(tmp_path, n_groups):
 
 
 def test_how_many_rows_there_will_be_is_known_from_the_first_on(tmp_path):
-    lines = ["puzzle", *PUZZLES * 500]
-    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "in.csv").write_text("\n".join(["puzzle", *PUZZLES * 500, ""]))
     seen = []
     with small_blocks(10_000):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", on_progress=seen.append)
@@ -390,18 +375,15 @@ class Server(SimpleHTTPRequestHandler):
     def do_GET(self):
         kind, path = self.path[1:].split("/", 1)
         if kind in ("ftp", "loop"):
-            self.do_HEAD()
-            return
+            return self.do_HEAD()
         self.path = path
         self.server.n_requests += 1
         if kind in ("stalls", f"stalls{self.server.n_requests}"):
             self.server.go_on.wait()
         if kind == "whole" or "Range" not in self.headers:
-            super().do_GET()
-            return
+            return super().do_GET()
         begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
-        with open(self.translate_path(path), "rb") as file:
-            data = file.read()
+        data = Path(self.translate_path(path)).read_bytes()
         part = sent = data[begin : end + 1]
         if kind in ("cut", f"short{self.server.n_requests}"):
             sent = part[: min(10, len(part) // 2)]
@@ -420,58 +402,46 @@ class Server(SimpleHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def serving(folder):
-    """Yield the server of a folder, which stalls until `go_on`, and its address."""
-    handler = partial(Server, directory=str(folder))
+@pytest.fixture
+def odd(corpora):
+    """Return the server of the folder, which stalls until `go_on`, and its address."""
+    handler = partial(Server, directory=str(corpora))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.go_on, server.n_requests = threading.Event(), 0
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server, f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.go_on.set()
-            server.shutdown()
+        yield server, f"http://127.0.0.1:{server.server_port}"
+        server.go_on.set()
+        server.shutdown()
 
 
-def test_a_corpus_is_read_over_http(corpora, tmp_path):
-    with serving(corpora) as (_, address):
-        files = [f"{address}/usual/{name}" for name in ("a.csv", "more/c.csv")]
-        bs.solve_file(files, tmp_path / "out.parquet", filename=True)
-        with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
-            bs.solve_file(f"{address}/whole/none.csv", tmp_path / "none.csv")
-    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
-        bs.solve_file(files[0], tmp_path / "none.csv")
+def test_a_corpus_is_read_over_http(odd, tmp_path):
+    files = [f"{odd[1]}/usual/{name}" for name in ("a.csv", "more/c.csv")]
+    bs.solve_file(files, tmp_path / "out.parquet", filename=True)
     assert ids(tmp_path / "out.parquet") == [*range(40), *range(50, 90)]
     names = pq.read_table(tmp_path / "out.parquet")["filename"].to_pylist()
     assert names == [files[0]] * 40 + [files[1]] * 40
-
-
-@pytest.fixture
-def odd(corpora):
-    with serving(corpora) as served:
-        yield served
+    with pytest.raises(bs.InputError, match=r"none.csv: 404, message='File not found'"):
+        bs.solve_file(f"{odd[1]}/whole/none.csv", tmp_path / "none.csv")
+    with pytest.raises(bs.InputError, match=r"a.csv: Cannot connect to host"):
+        bs.solve_file("http://127.0.0.1:1/a.csv", tmp_path / "none.csv")
 
 
 WHOLE = "its server sends files only from their beginning to their end; download it, or pipe it"
+SAID = {
+    "ftp": "its server redirects to ftp://a/b.csv, which is no address of http",
+    "loop": "its server redirects without end",
+    "whole": f"{WHOLE} to - (as by curl)",
+    "cut": "its server sent fewer bytes than it announced",
+    "more": "its server sent 800 of 810 bytes",
+    "fewer": "its server announced 790 bytes, and sends more or fewer",
+}
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("ftp", "its server redirects to ftp://a/b.csv, which is no address of http"),
-        ("loop", "its server redirects without end"),
-        ("whole", f"{WHOLE} to - (as by curl)"),
-        ("cut", "its server sent fewer bytes than it announced"),
-        ("more", "its server sent 800 of 810 bytes"),
-        ("fewer", "its server announced 790 bytes, and sends more or fewer"),
-    ],
-)
-def test_odd_answers_of_a_server_are_told(odd, tmp_path, kind, message):
-    _, address = odd
-    result = invoke("solve", f"{address}/{kind}/a.csv", "-o", tmp_path / "out.csv")
-    assert result.exit_code == 2
-    assert result.stderr == f"batchsolve: {address}/{kind}/a.csv: {message}\n"
+@pytest.mark.parametrize("kind", SAID)
+def test_odd_answers_of_a_server_are_told(odd, tmp_path, kind):
+    path = f"{odd[1]}/{kind}/a.csv"
+    result = invoke("solve", path, "-o", tmp_path / "out.csv")
+    assert (result.exit_code, result.stderr) == (2, f"batchsolve: {path}: {SAID[kind]}\n")
 
 
 def n_requests_of(server, address, out):
@@ -531,21 +501,17 @@ def test_a_server_that_stalls_is_given_up_and_the_run_resumed(odd, tmp_path, mon
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
 def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
-    names = b"\xff.csv", b"\xff.parquet"
-    path, out = (os.path.join(tmp_path, os.fsdecode(name)) for name in names)
+    path, out = (tmp_path / os.fsdecode(name) for name in (b"\xff.csv", b"\xff.parquet"))
     shown = f"{tmp_path}/\\xff.csv"
-    with open(path, "w") as file:
-        file.write("puzzle\n" + "1.....2..3.....4\n" * 2 + "12\n")
+    path.write_text(f"puzzle\n{PUZZLE}\n{PUZZLE}\n12\n")
     bs.solve_file(path, out, filename=True)
-    with open(out, "rb") as file:
-        assert pq.read_table(file)["filename"].to_pylist() == [shown] * 3
+    table = pq.read_table(pa.BufferReader(out.read_bytes()))
+    assert table["filename"].to_pylist() == [shown] * 3
     bs.dedupe(path, tmp_path / "out.csv", mark=True)
-    assert (tmp_path / "out.csv").read_text().splitlines()[2] == f"1.....2..3.....4,{shown}#1"
-    whys = {3: f"{shown}#3: 2 characters", 4: f"{shown}: there is no row 4; the last one is 3"}
-    for row, why in whys.items():
-        with pytest.raises(bs.InputError) as caught:
+    assert (tmp_path / "out.csv").read_text().splitlines()[2] == f"{PUZZLE},{shown}#1"
+    for row, why in ((3, "#3: 2 characters"), (4, ": there is no row 4; the last one is 3")):
+        with pytest.raises(bs.InputError, match=f"^{re.escape(shown + why)}"):
             bs.read_problem(f"{path}#{row}")
-        assert str(caught.value).startswith(why)
 
 
 def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):

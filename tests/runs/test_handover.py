@@ -5,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
+from conftest import PUZZLE, dataset
 from invoking import invoke
 
 import batchsolve as bs
@@ -18,11 +19,7 @@ LONG = (
     "6.....3A.E.....F4...2..5.G....D...G....B82...914F.....1........."
     ".6...3..G....F..8.5.9...EBD.....1.9..8..2..CB.ED3...BD.6..8....."
 )
-SHORT = (
-    ".3..1........59..........1B.C.72D..2.E....CF.6.A.9....A.D24.1G...GF.....5.7...B9..E4..F.A.....68"
-    "6.A.B7.E...1.4D......4.2E.G...A.8F....G...3D.A.7B.C74.9..G5...3..4.53D..7..A..1..A6....C18..G9.."
-    "....2..G......F.7E.1.5.9.3F.8D..9.2F....B..6.1.E..8G..D.95E..32."
-)
+SHORT = dataset("sudoku16.csv", "puzzle")["puzzle"][0].as_py()
 HEXADECIMAL = bs.Sudoku(4, 4)
 
 
@@ -44,15 +41,13 @@ def without_pysat(monkeypatch):
 
 def table(path):
     """Return the columns of an output, without the time that rows took."""
-    columns = pacsv.read_csv(path).to_pydict()
-    del columns["seconds"]
-    return columns
+    return pacsv.read_csv(path).drop_columns("seconds").to_pydict()
 
 
-@pytest.mark.parametrize(
-    ("box", "engine"),
-    [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")],
-)
+SHAPES = [((3, 3), None), ((2, 2), None), ((3, 4), None), ((4, 4), "sat"), ((1, 25), "sat")]
+
+
+@pytest.mark.parametrize(("box", "engine"), SHAPES)
 def test_the_shape_decides_whether_rows_are_handed_over(box, engine):
     fallback = fallback_of("auto", bs.Sudoku(*box), 2)
     assert (fallback and fallback[0].name) == engine
@@ -86,7 +81,7 @@ def test_auto_hands_over_and_answers_the_same_always(corpus, tmp_path):
 
 def test_large_grids_among_others_are_handed_over_as_alone():
     """Small grids decide the engines of most rows, not those of all."""
-    fours = ["1.....2..3.....4", "." * 16]
+    fours = [PUZZLE, "." * 16]
     found = bs.solve_table(pa.table({"puzzle": [*fours, LONG, fours[0]]}), stats=True)
     [alone] = bs.solve_table(pa.table({"puzzle": [LONG]}), stats=True).to_pylist()
     row = found.to_pylist()[2]
@@ -122,16 +117,12 @@ def test_a_run_is_resumed_by_the_same_engines(corpus, tmp_path, monkeypatch):
 
 
 def test_unfinished_rows_say_what_would_help(corpus, tmp_path, without_pysat):
-    limited = ["solve", str(corpus), "-o", str(tmp_path / "out.csv"), "--node-limit", "20000"]
-    done = invoke(*limited)
-    assert done.exit_code == 1
+    limited = "solve", corpus, "-o", tmp_path / "out.csv", "--node-limit", 20_000
+    done, named = invoke(*limited), invoke(*limited, "--engine", "lanes")
+    assert (done.exit_code, named.exit_code) == (1, 1)
     assert "2 unfinished" in done.stderr
-    assert (
-        "rows of more than 4,096 nodes would go to the engine 'sat': "
-        "pip install 'batchsolve[sat]'" in done.stderr
-    )
-    named = invoke(*limited, "--engine", "lanes")
-    assert named.exit_code == 1
+    assert "rows of more than 4,096 nodes would go to the engine 'sat': " in done.stderr
+    assert "pip install 'batchsolve[sat]'" in done.stderr
     assert "pip install" not in named.stderr
 
 

@@ -1,14 +1,13 @@
 """Runs of every kind are killed and resumed: trees with costs, bounds and so on, and tables."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import SOLVED
+from conftest import mixed_puzzles
 from every_step import EVERY_STEP, ended_by, hear
 from invoking import invoke
 from kinds import graphs, with_costs
@@ -88,11 +87,7 @@ def words_of(command, folder):
     if command == "generate":
         return ["generate", "-n", 240, "--box", "2x2", "--seed", 5, "--minimal", "--chunk", 10]
     if command == "solve":
-        rng = random.Random(2)
-        shares = [rng.choice([0.35, 0.5, 0.65]) for _ in range(1200)]
-        rows = ["".join("." if rng.random() < p else d for d in SOLVED) for p in shares]
-        rows[7] = "55" + rows[7][2:]
-        source.write_text("\n".join(["id,puzzle", *(f"{k},{row}" for k, row in enumerate(rows))]))
+        source.write_text(mixed_puzzles(1200))
         return ["solve", source, "--chunk", 50]
     source.mkdir()
     names = [f"{name}:{n}" for n in range(4, 7) for name in ("queens", "langford", "matchings")]
@@ -103,18 +98,17 @@ def words_of(command, folder):
     return ["count", source, "--chunk", 2, "--jobs", 2, "--budget", 2000, "--backend", "loky"]
 
 
+TABLES = {  # command -> the output, the signal, and how many chunks there are before it
+    "solve": (".csv", signal.SIGKILL, (8, 14)),
+    "generate": (".parquet", signal.SIGINT, (8, 14)),
+    "count": (".csv", signal.SIGKILL, (5, 7)),
+}
+
+
 @needs_sessions
-@pytest.mark.parametrize(
-    ("command", "suffix", "how", "chunks"),
-    [
-        ("solve", ".csv", signal.SIGKILL, (8, 14)),
-        ("generate", ".parquet", signal.SIGINT, (8, 14)),
-        ("count", ".csv", signal.SIGKILL, (5, 7)),
-    ],
-)
-def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(
-    command, suffix, how, chunks, tmp_path
-):
+@pytest.mark.parametrize("command", TABLES)
+def test_a_table_that_is_interrupted_goes_on_to_the_same_bytes(command, tmp_path):
+    suffix, how, chunks = TABLES[command]
     words, whole, out = words_of(command, tmp_path), *(tmp_path / f"{n}{suffix}" for n in "wo")
     code = invoke(*words, "-o", whole).exit_code
     *interrupted, (last, _, _) = ended_by(how, [*words, "-o", out], out, chunks)

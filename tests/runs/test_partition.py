@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import LIBRARIES, dataset, frame_of, rows_of_csv, with_a_clue_more
+from conftest import LIBRARIES, PUZZLE, dataset, frame_of, rows_of_csv, with_a_clue_more
 from cutting import contents
-from invoking import invoke
+from invoking import invoke, refused
 from oracles import canonical_form
 
 import batchsolve as bs
@@ -52,10 +52,8 @@ def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
     """Every solution of 6×6 has many puzzles; the groups are found once more in plain Python."""
     sixes = SIXES.slice(0, 14)
     rows = zip(sixes["puzzle"].to_pylist(), sixes["solution"].to_pylist(), strict=True)
-    forms = [
-        [canonical_form([0 if c == "." else int(c) for c in text], 2, 3)[0] for text in row]
-        for row in rows
-    ]
+    parse = bs.Sudoku(2, 3).parse
+    forms = [[canonical_form(parse(text), 2, 3)[0] for text in row] for row in rows]
     made = bs.partition(sixes.select(["puzzle"]), parts="a=0.5,b=0.5")
     parts = {text: name for name, part in made.items() for text in part["puzzle"].to_pylist()}
     part_of = [parts[text] for text in sixes["puzzle"].to_pylist()]
@@ -70,9 +68,8 @@ def test_groups_are_those_of_canonical_forms_of_puzzles_and_solutions():
 def test_each_stratum_has_the_shares():
     table = with_relatives(90)
     made = bs.partition(table, parts={"train": 0.75, "test": 0.25}, by="clues", bins=[46])
-    bins = (lambda n: n < 46, lambda n: n >= 46)
-    for within in bins:
-        counts = [sum(map(within, part["clues"].to_pylist())) for part in made.values()]
+    low = [np.count_nonzero(np.array(part["clues"]) < 46) for part in made.values()]
+    for counts in (low, np.subtract([len(part) for part in made.values()], low)):
         assert counts[0] / sum(counts) == pytest.approx(0.75, abs=0.1)
     assert len(made["train"]) == pytest.approx(0.75 * len(table), abs=1)
     rare = table.slice(0, 40).set_column(3, "clues", [pa.array(range(40))])  # one row of each
@@ -99,19 +96,17 @@ def test_files_have_the_format_of_the_input_and_the_same_bytes(suffix, tmp_path)
         written.append(files)
     if not suffix.endswith("gz"):  # whose blocks are compressed apart
         assert written[0] == written[1] == written[2]
-    if suffix == ".parquet":
-        assert pq.read_table(tmp_path / "0" / "test.parquet").num_rows == 14
 
 
 def test_hard_cases_are_said(tmp_path, caplog):
-    one = "1.....2..3.....4"
-    images = bs.augment(pa.table({"puzzle": [one]}), 9, seed=1)
-    with caplog.at_level("INFO"):
-        made = bs.partition(images, parts={"a": 0.5, "b": 0.5})
+    caplog.set_level("INFO")
+    images = bs.augment(pa.table({"puzzle": [PUZZLE]}), 9, seed=1)
+    made = bs.partition(images, parts={"a": 0.5, "b": 0.5})
     assert [len(part) for part in made.values()] == [9, 0]  # one group
     assert "9 a (100.0 %), 0 b (0.0 %), 1 group of up to 9 rows" in caplog.text
-    malformed = pa.table({"puzzle": [one, "12", "11..............", "12"]})
+    malformed = pa.table({"puzzle": [PUZZLE, "12", "11..............", "12"]})
     made = bs.partition(malformed, parts="a=0.5,b=0.5")
+    assert "3 invalid, seed " in caplog.text
     both = made["a"]["puzzle"].to_pylist() + made["b"]["puzzle"].to_pylist()
     assert sorted(both) == sorted(malformed["puzzle"].to_pylist())
     empty = bs.partition(malformed.slice(0, 0))
@@ -121,7 +116,7 @@ def test_hard_cases_are_said(tmp_path, caplog):
     done = invoke("partition", tmp_path / "empty.csv", "-o", tmp_path / "parts")
     assert done.exit_code == 1
     assert (tmp_path / "parts" / "test.csv").read_text() == "id,puzzle\n"
-    ruled = pa.table({"puzzle": [one, one], "rules": ["x", ""]})
+    ruled = pa.table({"puzzle": [PUZZLE] * 2, "rules": ["x", ""]})
     assert [len(part) for part in bs.partition(ruled, parts="a=0.5,b=0.5").values()] == [1, 1]
 
 
@@ -129,9 +124,8 @@ def test_the_command_says_what_it_did(tmp_path):
     table = with_relatives(30)
     pacsv.write_csv(table, tmp_path / "in.csv")
     words = ["partition", tmp_path / "in.csv", "-o", tmp_path / "parts", "--seed", 4]
-    done = invoke(*words)
-    assert done.stderr.startswith("70 rows: 56 train (80.0 %), 14 test (20.0 %), 10 groups of up t")
-    assert done.exit_code == 0
+    done, said = invoke(*words), "70 rows: 56 train (80.0 %), 14 test (20.0 %), 10 groups of up to"
+    assert (done.exit_code, done.stderr[: len(said)]) == (0, said)
     assert len(rows_of_csv(tmp_path / "parts" / "test.csv")) == 14
     facts = json.loads(invoke(*words, "--by", "clues", "--json", "-j", 2).stdout)
     assert (facts["backend"], facts["jobs"], facts["engine"]) == ("threading", 2, "lanes")
@@ -166,12 +160,9 @@ def test_no_part_of_an_earlier_run_stays_beside_the_new_parts(tmp_path):
     words = ["partition", tmp_path / "in.csv", "-o", tmp_path / "pp", "--parts"]
     assert invoke(*words, "train=0.8,test=0.2").exit_code == 0
     before = contents(tmp_path / "pp")
-    done = invoke(*words, "train=0.5,dev=0.5")
-    assert done.exit_code == 2
-    assert done.stderr == (
-        f"batchsolve: {tmp_path}/pp/test.csv: is another table in the folder of the parts, and may "
-        f"have rows in common with them; move or delete it, or name another folder\n"
-    )
+    said = refused(*words, "train=0.5,dev=0.5")
+    assert said.startswith(f"batchsolve: {tmp_path}/pp/test.csv: is another table in the folder of")
+    assert said.endswith("in common with them; move or delete it, or name another folder")
     assert contents(tmp_path / "pp") == before
     (tmp_path / "pp" / "test.csv").unlink()
     (tmp_path / "pp" / "README.md").write_text("made by partition")
@@ -214,11 +205,4 @@ def test_blocks_of_blank_lines_are_in_no_stratum(tmp_path):
 
 
 def test_the_text_of_a_grid_is_a_row(tmp_path):
-    assert bs.partition("1.....2..3.....4", tmp_path / "pp").rows == 1
-
-
-def test_malformed_rows_with_a_solution_are_in_no_group():
-    puzzles = ["1.....2..3.....4", "12", "ab"]
-    table = pa.table({"puzzle": puzzles, "solution": ["1243342143122134"] * 3})
-    parts = bs.partition(table, parts="a=0.34,b=0.33,c=0.33")
-    assert [len(part) for part in parts.values()] == [1, 1, 1]
+    assert bs.partition(PUZZLE, tmp_path / "pp").rows == 1

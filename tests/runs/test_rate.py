@@ -12,7 +12,6 @@ from invoking import invoke
 import batchsolve as bs
 
 HARD = "..95.....36.........578.9.3.....8.24.3.....6....9..1.7....74..25..6...9.72......."
-CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...4..497.5.3"
 NEW = ["technique", "rating", "backtracks", "backdoor", "steps", "status", "message"]
 
 

@@ -59,13 +59,11 @@ def bytes_of(output):
     return [content_of(each) for each in (sorted(path.iterdir()) if path.is_dir() else [path])]
 
 
-@pytest.mark.parametrize(
-    ("command", "suffix"),
-    [*product(COMMANDS, [".csv.gz", "/"]), *product(["solve"], FORMATS)],
-)
-def test_neither_workers_nor_blocks_nor_interruptions_change_a_byte(
-    command, suffix, tmp_path, monkeypatch
-):
+CASES = [*product(COMMANDS, [".csv.gz", "/"]), *product(["solve"], FORMATS)]
+
+
+@pytest.mark.parametrize(("command", "suffix"), CASES)
+def test_workers_blocks_and_interruptions_change_no_byte(command, suffix, tmp_path, monkeypatch):
     function, how, other = COMMANDS[command]
     [setting] = other
     monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)

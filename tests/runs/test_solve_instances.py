@@ -1,4 +1,4 @@
-"""First covers of many exact cover problems: of files, of names, of tables."""
+"""First covers of many exact cover problems, of names and tables; test_count_file.py has files."""
 
 import json
 
@@ -7,7 +7,6 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import bounded_problems, coloured_problems, problems, typed_rows
 from hypothesis import given, strategies as st
-from invoking import invoke
 from oracles import bounded_covers, covers
 
 import batchsolve as bs
@@ -16,14 +15,6 @@ from batchsolve.runs.count import first_covers
 from batchsolve.search import rows as row_search
 
 NAMES = ["queens:6", "langford:3", "edgecovers:4", "dominoes:4x4", "queens:3", "langford:8"]
-
-
-def rows_of(path):
-    """Return the rows of a table of covers, each as a dict."""
-    rows = typed_rows(path, "cover", "status", "message", "engine")
-    if not str(path).endswith(".csv"):
-        return rows
-    return [row | {"cover": row["cover"] and json.loads(row["cover"])} for row in rows]
 
 
 def first_cover(problem, **how):
@@ -35,33 +26,28 @@ def first_cover(problem, **how):
 def test_every_problem_has_its_first_cover(tmp_path):
     out = tmp_path / "out.csv"
     summary = bs.solve_file(NAMES, out, stats=True)
-    rows = rows_of(out)
+    rows = typed_rows(out)
     columns = "name items options cover status n_solutions engine message nodes seconds"
     assert list(rows[0]) == columns.split()
     for name, row in zip(NAMES, rows, strict=True):
         problem = bs.family(name)
         size = problem.n_items, problem.n_options
         assert (row["name"], row["items"], row["options"]) == (name, *size)
-        assert row["cover"] == first_cover(problem)
+        assert json.loads(row["cover"] or "null") == first_cover(problem)
         n = min(2, bs.count(problem).count)
         assert (row["n_solutions"], row["status"]) == (n, ["unsolvable", "unique", "multiple"][n])
     assert (summary.rows, summary.unsolvable, summary.multiple) == (6, 1, 5)
 
 
-@pytest.mark.parametrize(
-    ("engine", "how"),
-    [
-        ("auto", {"jobs": 2, "budget": 3}),
-        ("dlx", {"jobs": 2, "split_depth": 2}),
-        ("bits", {"jobs": 2, "budget": 3}),
-        ("cells", {"jobs": 1}),
-    ],
-)
-def test_every_engine_and_every_cut_give_the_same_covers(engine, how, tmp_path):
+CUTS = {"auto": {"budget": 3}, "dlx": {"split_depth": 2}, "bits": {"budget": 3}, "cells": {}}
+
+
+@pytest.mark.parametrize("engine", CUTS)
+def test_every_engine_and_every_cut_give_the_same_covers(engine, tmp_path):
     names = [name for name in NAMES if not name.startswith("edge")]
     out = tmp_path / "out.parquet"
-    bs.solve_file([*names, "queens:10"], out, engine=engine, **how)
-    for row in rows_of(out):
+    bs.solve_file([*names, "queens:10"], out, engine=engine, jobs=2, **CUTS[engine])
+    for row in typed_rows(out):
         assert row["cover"] == first_cover(bs.family(row["name"]))
 
 
@@ -74,7 +60,7 @@ def test_the_first_cover_of_items_with_bounds_is_the_same_for_every_cut(how, tmp
     pq.write_table(pa.table({"problem": list(map(write_dlx, drawn))}), tmp_path / "in.parquet")
     for limit in (1, 2, 7):
         bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", limit=limit, **how)
-        found = [row["cover"] for row in rows_of(tmp_path / "out.parquet")]
+        found = [row["cover"] for row in typed_rows(tmp_path / "out.parquet")]
         assert found == list(map(first_cover, drawn))
 
 
@@ -97,32 +83,12 @@ def test_covers_are_those_of_the_oracle(tmp_path_factory, drawn, limit, budget, 
         patch.setattr(row_search, "BESIDE_NODES", few)
         how = {"limit": limit, "budget": budget, "jobs": 1}
         bs.solve_file(folder / "in.parquet", folder / "out.parquet", **how)
-    for problem, row in zip(drawn, rows_of(folder / "out.parquet")[1:], strict=True):
+    for problem, row in zip(drawn, typed_rows(folder / "out.parquet")[1:], strict=True):
         known = covers(problem) if problem.bounds is None else bounded_covers(problem)
         assert row["n_solutions"] == min(limit, len(known))
         assert row["cover"] == first_cover(problem)
         names = [list(map(problem.option_name, sorted(cover))) for cover in known]
         assert row["cover"] in (names or [None])
-
-
-def test_files_are_rows(tmp_path):
-    """Of more formats in test_count_file."""
-    folder = tmp_path / "instances"
-    folder.mkdir()
-    (folder / "a.dlx").write_text("a b | x\na x:1\nb x:1\nb\n")
-    (folder / "c.json").write_text('{\n "options": [["a"], ["b"], ["a", "b"]]\n}')
-    (folder / "d.dlx").write_text("a b\na x\n")
-    (folder / "e.txt").write_text("1.....2..3.....4\n")
-    done = invoke("solve", folder, "-o", tmp_path / "out.csv", "--json")
-    assert done.exit_code == 1
-    assert json.loads(done.stdout)["invalid"] == 1
-    rows = rows_of(tmp_path / "out.csv")
-    assert [row["status"] for row in rows] == ["multiple", "multiple", "invalid", "unique"]
-    covers = [["a x:1", "b x:1"], ["a", "b"], None, ["1243342143122134"]]
-    assert [row["cover"] for row in rows] == covers
-    assert ": line 2: " in rows[2]["message"]
-    bs.solve_file(folder / "c.json", tmp_path / "alone.csv")
-    assert rows_of(tmp_path / "alone.csv")[0]["cover"] == ["a", "b"]
 
 
 def test_a_corpus_of_grids_stays_one(tmp_path):
@@ -137,7 +103,7 @@ def test_a_corpus_of_grids_stays_one(tmp_path):
 def test_a_row_that_meets_its_node_limit_says_so(tmp_path):
     out = tmp_path / "out.parquet"
     bs.solve_file(["queens:12", "queens:4"], out, node_limit=5)
-    first, second = rows_of(out)
+    first, second = typed_rows(out)
     assert (first["status"], first["message"]) == ("unfinished", "stopped after 5 nodes")
     assert (first["cover"], first["n_solutions"]) == (None, 0)
     assert second["status"] in ("multiple", "unfinished")

@@ -109,14 +109,14 @@ def test_a_stream_may_be_empty():
     assert table.schema == bs.solve_table(TABLE.slice(0, 0)).schema
 
 
-@pytest.mark.parametrize(
-    ("later", "why"),
-    [
-        (pa.table({"grid": [PUZZLE]}), "table 2: has no column 'puzzle'"),
-        (pa.table([[PUZZLE], [1], [2]], ["puzzle", "a", "a"]), "table 2: names the column 'a' tw"),
-        ({"puzzle": [PUZZLE]}, "a table is one of Arrow, .*, not a dict"),
-    ],
-)
+WRONG = [
+    (pa.table({"grid": [PUZZLE]}), "table 2: has no column 'puzzle'"),
+    (pa.table([[PUZZLE], [1], [2]], ["puzzle", "a", "a"]), "table 2: names the column 'a' twice"),
+    ({"puzzle": [PUZZLE]}, "a table is one of Arrow, .*, not a dict"),
+]
+
+
+@pytest.mark.parametrize(("later", "why"), WRONG)
 def test_tables_before_a_wrong_one_are_answered(later, why):
     solved = bs.solve_stream([TABLE, later])
     assert len(next(solved)) == 60

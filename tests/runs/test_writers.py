@@ -44,12 +44,11 @@ def output_of(name):
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.txt").write_text(ROWS)
-    (tmp_path / "in9.txt").write_text(f"{EASY}\n")
+def _folder(here):
+    (here / "in.txt").write_text(ROWS)
+    (here / "in9.txt").write_text(f"{EASY}\n")
     answer = f"{PUZZLE},{SOLUTION},{SOLUTION}\n"
-    (tmp_path / "answers.csv").write_text(f"puzzle,solution,prediction\n{answer}")
+    (here / "answers.csv").write_text(f"puzzle,solution,prediction\n{answer}")
 
 
 @pytest.mark.parametrize("name", WRITERS)
