@@ -99,8 +99,9 @@ def shares(problem, n_nodes, **how):
 def test_the_range_of_the_finished_share_of_a_grid_holds_it(capsys):
     """By levels, 0.24 of this tree seems finished when 0.61 is; and 0.36 by weights."""
     grid = f"{DATASETS / 'many16.csv'}#3"
-    true, _, low, high = shares(grid, 3_344_401, budget=20_000, engine="lanes")
+    true, share, low, high = shares(grid, 3_344_401, budget=20_000, engine="lanes")
     assert true.size > 100
+    assert ((low <= share) & (share <= high)).all()
     assert np.mean((low - 0.02 <= true) & (true <= high + 0.02)) > 0.95
     assert (low[-1], high[-1]) == (1, 1)
     count(grid, on_progress=True, jobs=1, budget=20_000, engine="lanes", node_limit=10**5)
