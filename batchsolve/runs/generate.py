@@ -26,7 +26,7 @@ from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
-from batchsolve.runs.rate import NOT_RATED, SCALE, has_ratings, ratings_of
+from batchsolve.runs.rate import NOT_RATED, RATINGS, SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import PUZZLE_FORM, grid_keys, row_keys
 from batchsolve.runs.specs import (
     Spec,
@@ -665,7 +665,7 @@ class Maker:
         puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
             low, high = self.wanted.rating
-            values = ratings_of(puzzles).values
+            values = RATINGS[ratings_of(puzzles)[0]]
             are_fit &= (values >= low) & (values <= high)
             made.reasons[rows[~are_fit], RATED] += 1
         if self.known.size:
