@@ -286,7 +286,7 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
                 row, why = found.sums.first_invalid
                 why += "; no puzzle can be compared with it, so leave it out"
                 raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
-            each.append(found.keys[PUZZLE_FORM][0][:, 0])
+            each.append(found.data[PUZZLE_FORM][0][:, 0])
             n_before += found.n_rows
     maker.known = np.unique(np.concatenate(each))
 

@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -29,7 +29,6 @@ from batchsolve.runs.repeats import (
     KEYS,
     UNSEEN,
     Decision,
-    RowKeys,
     Seen,
     kept_table,
     solved_keys,
@@ -39,6 +38,7 @@ from batchsolve.search.rows import Answers
 from batchsolve.settings import PARTS, FileSettings, PartSettings
 from batchsolve.settings.arguments import folder_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, settings_of
+from batchsolve.tables.answers import OutputRows
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
@@ -328,9 +328,10 @@ def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
 
 def _with_strata(
     secret: bytes, by: Key, edges: tuple[float, ...], batch: Batch, answers: Answers
-) -> RowKeys:
-    keys = solved_keys(secret, FORMS, batch, answers)
-    return keys._replace(strata=strata_of(batch.table, by, edges))
+) -> OutputRows:
+    """Return the `Keys` of solved rows, and the result of `strata_of`."""
+    rows = solved_keys(secret, FORMS, batch, answers)
+    return replace(rows, data=(rows.data, strata_of(batch.table, by, edges)))
 
 
 def _groups_of(
@@ -351,11 +352,12 @@ def _groups_of(
     edges, blocks = [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
     for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, by, bins), pool, *how):
+        keys, labelled = rows.data
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-        for those in seen.first_rows(rows).values():
+        for those in seen.first_rows(keys).values():
             is_later = those != UNSEEN
             edges.append(np.column_stack([every[is_later], those[is_later]]))
-        blocks.append(rows.strata)
+        blocks.append(labelled)
         totals.add(rows.sums)
     spec.end(pool, start=0)  # the parts are yet to be written, and the time taken then
     known = {label for _, labels in blocks for label in labels}
