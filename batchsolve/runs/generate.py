@@ -253,15 +253,14 @@ def _generating(
     n: int | None, wanted: PuzzleSettings, files: FileSettings, size: int | None = None
 ) -> Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
-    maker = Maker.of(files, wanted)
-    rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
-    source = RowNumbers(n, rows, puzzle, solution)
+    maker = Maker.of(n, files.chunk or size, files, wanted)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [_corpus_of(one, files.box) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
-    totals = GenerateSummary(seed=wanted.seed, engine="lanes")
+    names = dict(zip(("column", "solution_column"), wanted.columns, strict=True))
+    totals = GenerateSummary(seed=wanted.seed, engine="lanes", **names)
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
-    return Spec("generate", source, maker, table, totals, same, begin=begin)
+    return Spec("generate", maker, maker, table, totals, same, begin=begin)
 
 
 def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
@@ -334,40 +333,6 @@ def _made(
 
 
 # ---- the puzzles of a block -----------------------------------------------------------------
-
-
-@dataclass
-class RowNumbers:
-    """The numbers of the rows of a run: its source.
-
-    Attributes
-    ----------
-    n : int or None
-        None for rows without end.
-    size : int
-        Rows of a block.
-    """
-
-    n: int | None
-    size: int
-    given_column: str = "puzzle"
-    solution_column: str = "solution"
-    rule_columns: tuple[str, ...] = ()
-    unread_columns: tuple[str, ...] = ()
-
-    def blocks(
-        self, begin: Boundary | None = None, most_rows: int | None = None
-    ) -> Iterator[Block]:
-        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
-        size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
-        for first in range(begin.offset if begin else 0, last, size):
-            end = min(first + size, last)
-            rows = pa.table({"row": np.arange(first, end)})
-            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
-
-    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
-        """Return the number of rows."""
-        return self.n
 
 
 @dataclass(frozen=True, eq=False)
@@ -480,10 +445,16 @@ def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
 
 @dataclass(eq=False)
 class Maker:
-    """The function that makes the puzzles of rows; workers receive it.
+    """The source of rows, which are their numbers, and the reader, which makes their puzzles.
+
+    Workers receive it.
 
     Attributes
     ----------
+    n : int or None
+        The number of rows; None for rows without end.
+    size : int
+        Rows of a block.
     problem : GridProblem
     drawn : DrawnRules, optional
         Draws the own rules of each row.
@@ -494,6 +465,8 @@ class Maker:
         The keys of puzzles that no puzzle is to be like, in ascending order.
     """
 
+    n: int | None
+    size: int
     problem: GridProblem
     drawn: DrawnRules | None
     wish: Wish
@@ -501,8 +474,10 @@ class Maker:
     known: Words
 
     @classmethod
-    def of(cls, files: FileSettings, wanted: PuzzleSettings) -> Maker:
-        """Return the maker of the puzzles that settings describe.
+    def of(
+        cls, n: int | None, size: int | None, files: FileSettings, wanted: PuzzleSettings
+    ) -> Maker:
+        """Return the maker of n puzzles that settings describe, in blocks of a size.
 
         Raises
         ------
@@ -565,14 +540,24 @@ class Maker:
             trial_nodes=PROOF_NODES if wanted.minimal else TRIAL_NODES,
             fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
         )
+        n_rows = min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_CELLS // problem.n_cells**2))
+        size = size or n_rows // (TIMES_SLOWER if drawn else 1)
         wanted = replace(wanted, unlike=())  # workers need no files of others
-        return cls(problem, drawn, wish, wanted, np.empty(0, np.uint64))
+        return cls(n, size, problem, drawn, wish, wanted, np.empty(0, np.uint64))
 
-    @property
-    def rows_of_block(self) -> int:
-        """Number of rows of a block."""
-        n_rows = BLOCK_CELLS // self.problem.n_cells**2
-        return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
+    def blocks(
+        self, begin: Boundary | None = None, most_rows: int | None = None
+    ) -> Iterator[Block]:
+        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
+        size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
+        for first in range(begin.offset if begin else 0, last, size):
+            end = min(first + size, last)
+            rows = pa.table({"row": np.arange(first, end)})
+            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
+
+    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
+        """Return the number of rows."""
+        return self.n
 
     def read(self, block: Block) -> Puzzles:
         """Make the puzzles of the rows of a block.

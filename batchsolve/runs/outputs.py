@@ -135,14 +135,11 @@ class Output:
         A file, a folder, or the address itself; it stays the same when a run is resumed.
     block_size : BlockSize
         The size of blocks of the input.
-    n_tasks : int
-        The same, in usual tasks.
     """
 
     path = kept = journal = ""
     form = "a file"
     block_size = TASKS
-    n_tasks = 1
 
     def check(self) -> None:
         """Raise `InputError` or `OutputError` if nothing can be written there."""
@@ -438,7 +435,6 @@ class Parts(Output):
     """
 
     block_size = PARTS
-    n_tasks = PARTS.most // TASKS.most
 
     def __init__(self, path: str) -> None:
         self.path = self.kept = path

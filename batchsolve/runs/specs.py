@@ -45,7 +45,7 @@ from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_typ
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.places import exists, facts_of, suffix_of
-from batchsolve.tables.sources import Block, Boundary, Tables
+from batchsolve.tables.sources import TASKS, Block, Boundary, Tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -474,7 +474,8 @@ class FileRun:
         """Carry out a specification, or go on with an interrupted run of it."""
         start = time.perf_counter()
         self._check()
-        self.spec = replace(open_spec(self.paths, self.output), size=self.output.n_tasks)
+        n_tasks = self.output.block_size.most // TASKS.most
+        self.spec = replace(open_spec(self.paths, self.output), size=n_tasks)
         # before a journal is made, because a cluster may be unreachable
         with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
@@ -487,7 +488,8 @@ class FileRun:
                 check_parquet(table.schema)
             with self._opened_journal() if self.output.journal else nullcontext() as self.journal:
                 self._write(table)
-            note_columns(self.spec.totals, self.spec.source)
+            if isinstance(self.spec.source, Tables):
+                note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals
 
