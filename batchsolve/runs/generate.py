@@ -257,8 +257,8 @@ def _generating(
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [_corpus_of(one, files.box) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
-    names = dict(zip(("column", "solution_column"), wanted.columns, strict=True))
-    totals = GenerateSummary(seed=wanted.seed, engine="lanes", **names)
+    totals = GenerateSummary(seed=wanted.seed, engine="lanes")
+    totals.column, totals.solution_column = wanted.columns
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
     return Spec("generate", maker, maker, table, totals, same, begin=begin)
 

@@ -323,16 +323,17 @@ def ratings_of(
     ('hidden single in box', 1.2, 0)
     """
     n = len(grids)
-    found = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int8)
+    levels, backtracks, backdoors = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, "i1")
     for begin in range(0, n, _AT_ONCE):
         check_interrupt()
         some = slice(begin, begin + _AT_ONCE)
         rated = native.rate_grids(grids[some], uniqueness, backdoor)
-        for whole, part in zip(found, rated, strict=True):
-            whole[some] = part
-    if (found[1] < 0).any():
-        raise InputError(f"grid {int(np.argmax(found[1] < 0))} does not have exactly one solution")
-    return found
+        levels[some], backtracks[some], backdoors[some] = rated
+    if (backtracks < 0).any():
+        raise InputError(
+            f"grid {int(np.argmax(backtracks < 0))} does not have exactly one solution"
+        )
+    return levels, backtracks, backdoors
 
 
 def steps_text(grid: Bytes, uniqueness: bool = False, names: Sequence[str] = "123456789") -> str:
