@@ -283,9 +283,7 @@ def _drawn(
     first : int
         The number of its first row, counted from 1.
     """
-    clashes = batch.first_clashes()
-    clashes[list(batch.faults)] = -1
-    faults = batch.explain_clashes(clashes) | batch.faults | _faults_of_solutions(batch)
+    faults = batch.invalid_rows() | _faults_of_solutions(batch)
     good = np.ones(len(batch), np.bool_)
     good[list(faults)] = False
     draw = partial(images_of, n=n, seed=wanted.seed, original=wanted.original)

@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from batchsolve.core.arrays import Bytes
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import InputError, is_table, named_errors
+from batchsolve.errors import InputError
 from batchsolve.formats.drawings import read_grid
 from batchsolve.problems.grid_symmetries import NO_ROOM, CanonicalForms, check_shape, forms_of
-from batchsolve.problems.grids import GridProblem, as_grids_array
-from batchsolve.problems.sudoku import usual_sudoku
+from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.progress import ROW_BAR, OnProgress, shown, sums_told
+from batchsolve.runs.solve import rows_of
+from batchsolve.settings import FileSettings
 from batchsolve.settings.arguments import Box, checked_box
-from batchsolve.tables.columns import as_text
-from batchsolve.tables.frames import text_column
-
-AT_ONCE = 10_000  # grids, which take some tenths of a second
 
 
 def canonical_forms(
@@ -74,48 +70,28 @@ def canonical_forms(
     ... ] * 2
     True
     """
-    if problem is not None and box is not None:
-        raise InputError("the problem has its box; name one of them")
     if isinstance(grids, Iterable) and not hasattr(grids, "__getitem__"):
         grids = list(grids)
-    texts = None if is_table(grids) or isinstance(grids, str) else text_column(grids)
-    if texts:
-        if problem is not None:
-            box = check_shape(problem)
-        problem, grids = _of_texts(as_text(texts, "grids").to_pylist(), box, alphabet, blank)
-    elif alphabet is not None or blank is not None:
-        raise InputError("`alphabet` and `blank` are of texts; digits of an array are 1 to N")
-    if problem is None:
-        problem = usual_sudoku(as_grids_array(grids), checked_box(box))
+    if problem is not None:
+        check_shape(problem)
+    written = FileSettings("puzzle", alphabet=alphabet, blank=blank, box=checked_box(box))
+    problem, _, blocks, read, n = rows_of(grids, problem, written)
     check_shape(problem)
-    array = problem.as_grids(grids)
-    clashes = problem.first_clashes(array)
-    for k in np.flatnonzero(clashes >= 0)[:1].tolist():
-        what = problem.explain_clash(problem.stack(array[k]).tolist(), int(clashes[k]))
-        raise InputError(f"grid {k}: {what}")
-    parts = []
+    parts, done = [forms_of(problem, np.empty((0, problem.n_cells), np.uint8))], 0
     with shown(on_progress, ROW_BAR) as show:
-        tell = sums_told(show, len(array))
-        for begin in range(0, max(1, len(array)), AT_ONCE):
+        tell = sums_told(show, n)
+        for block in blocks:
             check_interrupt()
-            parts.append(forms_of(problem, array[begin : begin + AT_ONCE]))
-            tell(begin + len(parts[-1]))
+            batch = read(block)
+            if faults := batch.invalid_rows():
+                raise InputError(f"grid {done + min(faults)}: {faults[min(faults)]}")
+            digits = np.empty((len(batch), problem.n_cells), np.uint8)
+            for some in batch.grids:
+                digits[some.rows] = some.puzzles
+            parts.append(forms_of(problem, digits))
+            done += len(batch)
+            tell(done)
     return CanonicalForms.joined(parts)
-
-
-def _of_texts(
-    texts: Iterable[str], box: Box | None, alphabet: str | None, blank: str | None
-) -> tuple[GridProblem, Bytes]:
-    """Return the problem of texts of one size, and their grids."""
-    problems, grids = [], []
-    for k, text in enumerate(texts):
-        with named_errors(f"grid {k}"):
-            problem, _, grid = read_grid(text, box, alphabet, blank=blank)
-        problems.append(problem)
-        grids.append(grid)
-        if problem != problems[0]:
-            raise InputError(f"grid {k}: {problem}, and grid 0: {problems[0]}; give one size")
-    return problems[0], np.array(grids)
 
 
 def canonical(

@@ -361,6 +361,12 @@ class Batch:
         clashes[list(self.faults)] = 0
         return clashes
 
+    def invalid_rows(self) -> dict[int, str]:
+        """Return the rows that are malformed or have clues that clash, and why."""
+        clashes = self.first_clashes()
+        clashes[list(self.faults)] = -1
+        return self.explain_clashes(clashes) | self.faults
+
     def check(self, wanted: Ints) -> Bools:
         """Return True for each wanted row whose given solution is right, without any engine."""
         right, is_wanted = np.zeros((2, len(self)), np.bool_)
