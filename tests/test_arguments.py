@@ -149,7 +149,7 @@ WRONG = {
     "texts for an array have one size, .* is a grid of 9×9": lambda: forms(["." * 81, GRID]),
     "lists of equal length, not \\[\\[0\\], \\[": lambda: forms([[0], []]),
     "grids are an array, or texts in a list, not 5": lambda: forms(5),
-    "the problem has its box, rules and": lambda: forms([GRID], SUDOKU, box=(3, 3)),
+    "the problem has its box": lambda: forms([GRID], SUDOKU, box=(3, 3)),
     "alphabet '1-4' is for texts": lambda: forms([[0] * 16], alphabet="1-4"),
     "the problem has its box, rules and": lambda: batch([GRID], SUDOKU, rules="x"),
     "canonical_forms arrays": lambda: bs.canonical([GRID]),

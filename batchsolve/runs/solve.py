@@ -6,7 +6,7 @@ are searched together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
@@ -29,7 +29,6 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, sho
 from batchsolve.search.rows import (
     STATUS_NAMES,
     Answers,
-    Read,
     rows_of_each,
     search_block,
     search_rows,
@@ -348,7 +347,7 @@ def solve(
 # ---- grids as blocks ------------------------------------------------------------------------
 
 
-GridRows = tuple[GridProblem, Notation, Iterable[Any], Read, int]
+GridRows = tuple[GridProblem, Notation, Iterable[Any], Callable[[Any], Batch], int]
 """Grids in memory: problem, notation, blocks, the function that reads them, and number of rows."""
 
 
