@@ -24,15 +24,7 @@ from batchsolve.errors import InputError, OutputError, counted, disk_errors, quo
 from batchsolve.formats.whole_files import only_writer, whole_target_of
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
-from batchsolve.runs.repeats import (
-    FORM,
-    KEYS,
-    UNSEEN,
-    Decision,
-    Seen,
-    kept_table,
-    solved_keys,
-)
+from batchsolve.runs.repeats import FORM, KEYS, UNSEEN, Decision, Seen, kept_table, solved_keys
 from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
 from batchsolve.search.rows import Answers
 from batchsolve.settings import PARTS, FileSettings, PartSettings

@@ -26,13 +26,7 @@ from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
-from batchsolve.search.rows import (
-    STATUS_NAMES,
-    Answers,
-    rows_of_each,
-    search_block,
-    search_rows,
-)
+from batchsolve.search.rows import STATUS_NAMES, Answers, rows_of_each, search_block, search_rows
 from batchsolve.settings import AUTO, FileSettings, SearchSettings
 from batchsolve.settings.arguments import Box, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
