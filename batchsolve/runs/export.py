@@ -43,7 +43,7 @@ from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.formats.whole_files import check_is_no_link, loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
@@ -424,8 +424,8 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
     covers: list[UInts] = []
     problem, name = reading.problem, name_of(path)
     if isinstance(problem, GridProblem):
-        notation = reading.notation or usual_notation(problem.n_digits)
-        cover_of = partial(_cover_of_grid, problem, notation)
+        assert reading.notation is not None
+        cover_of = partial(_cover_of_grid, problem, reading.notation)
     else:
         cover_of = partial(_cover_of_names, *_numbers_of_names(problem))
     with closing(_found_values(problem, path)) as values:

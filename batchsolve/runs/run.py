@@ -23,7 +23,7 @@ from batchsolve.errors import InputError, JournalError, OutputError, counted, di
 from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.formats.whole_files import check_is_no_link, only_writer
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, UpToSymmetry, searched, symmetries_for
 from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
@@ -115,7 +115,7 @@ class Run(AbstractContextManager["Run"]):
         name = text_of("a name", name or reading.name)
         problem, begin = problem_and_stacks(reading, stack)
         if flag_of("collect", collect) and isinstance(problem, GridProblem):
-            notation = notation or reading.notation or usual_notation(problem.n_digits)
+            notation = notation or reading.notation
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         if collect and cheapest is not None:

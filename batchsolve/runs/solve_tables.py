@@ -18,7 +18,6 @@ from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
     InstanceTables,
-    check_engine,
     hold_problems,
     instance_table,
     is_problem_file,
@@ -27,6 +26,7 @@ from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
+from batchsolve.search.tree import check_can_count
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings
 from batchsolve.settings.keywords import CountFileFields, SolveFields, SolveFileFields, settings_of
 from batchsolve.tables.answers import answer_table
@@ -311,7 +311,7 @@ def _of_problems(
 ) -> Spec:
     """Return the specification of a run over problems, of which covers are kept or only counted."""
     choice = Choice(search.engine)
-    check_engine(choice, search, keep)
+    check_can_count(choice, everything=not keep and search.limit is None)
     size = PARTS if isinstance(output, Parts) else BLOCKS
     source = InstanceTables(sources, choice, files, size)
     table = partial(instance_table, search=search, stats=files.stats, keep=keep)

@@ -84,10 +84,6 @@ class Layout:
     parse: Callable[[Layout, Any], Rows]
     delimiter: str = ""
 
-    def rows(self, records: bytes | pa.Table) -> Rows:
-        """Parse records."""
-        return self.parse(self, records)
-
 
 def text_layout(
     names: Iterable[str], parse: Callable[[Layout, bytes], Rows], delimiter: str = ""
