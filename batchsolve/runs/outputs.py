@@ -70,7 +70,6 @@ from batchsolve.workers import Pool
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 ROW_GROUP = 65_536
-_PART = re.compile(r"part-[0-9]{6,}\.parquet")
 
 
 class Behind(AbstractContextManager["Behind"]):
@@ -428,16 +427,39 @@ def _count_rows(source: str, target: str, n_cells: int) -> None:
         _sync(file)
 
 
+def part_name(number: int) -> str:
+    """Return the name of a part; names ascend as the rows of the input do.
+
+    Examples
+    --------
+    >>> part_name(12)
+    'part-000012.parquet'
+    """
+    return f"part-{number:06d}.parquet"
+
+
 class Parts(Output):
     """A folder of parts, by its path or address.
 
     The journal lies beside a folder of this machine; for an address, in the working directory.
+
+    Parameters
+    ----------
+    path : str
+    name_of : callable
+        Returns the name of a part, given its number.
+
+    Attributes
+    ----------
+    n_parts : int
+        The number of parts so far.
     """
 
     block_size = PARTS
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, name_of: Callable[[int], str] = part_name) -> None:
         self.path = self.kept = path
+        self.name_of = name_of
         self.form = path if is_address(path) else "a folder"
         head = path.partition("?")[0].rstrip("/")
         beside = head
@@ -484,7 +506,7 @@ class Parts(Output):
         make_folder(self.path)
         for part in parts:
             self._check(part)
-        self._schema, self._n_parts = schema, len(parts)
+        self._schema, self.n_parts = schema, len(parts)
         self.discard()
 
     def _check(self, part: Part) -> None:
@@ -496,10 +518,10 @@ class Parts(Output):
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
-        name = part_name(self._n_parts)  # blocks come in order
+        name = self.name_of(self.n_parts)  # blocks come in order
         if block.data is not None:
             put_file(self.path, name, block.data)
-        self._n_parts += 1
+        self.n_parts += 1
         return [Part(name, block.n_rows, block.written.checksum)]
 
     def sync(self) -> None:
@@ -508,18 +530,23 @@ class Parts(Output):
 
     def finish(self) -> None:
         """See `Output`."""
-        if not self._n_parts:  # a table without rows still has columns
-            put_file(self.path, part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
-            self._n_parts = 1
+        if not self.n_parts:  # a table without rows still has columns
+            put_file(self.path, self.name_of(0), _parquet(pa.Table.from_batches([], self._schema)))
+            self.n_parts = 1
         self.discard()
-        if gone := {part_name(k) for k in range(self._n_parts)} - {*files_in(self.path)}:
+        if gone := {self.name_of(k) for k in range(self.n_parts)} - {*files_in(self.path)}:
             place = child(self.path, min(gone))
             raise OutputError(f"{place}: was removed during the run; put it back if you have it")
 
+    def is_part(self, name: str) -> bool:
+        """Return True for the name of a part, recorded or not."""
+        number = re.search(r"[0-9]{6,}", name)
+        return number is not None and name == self.name_of(int(number[0]))
+
     def discard(self) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left; see `Output`."""
-        for name in set(files_in(self.path)) - {part_name(k) for k in range(self._n_parts)}:
-            if name.startswith(UNFINISHED) or _PART.fullmatch(name):
+        for name in set(files_in(self.path)) - {self.name_of(k) for k in range(self.n_parts)}:
+            if name.startswith(UNFINISHED) or self.is_part(name):  # no others are ever removed
                 remove_file(self.path, name)
 
 
@@ -533,17 +560,6 @@ def _encoded(
         return encoded
     put_file(folder, part_name(block.number), encoded.data)
     return replace(encoded, data=None)
-
-
-def part_name(number: int) -> str:
-    """Return the name of a part; names ascend as the rows of the input do.
-
-    Examples
-    --------
-    >>> part_name(12)
-    'part-000012.parquet'
-    """
-    return f"part-{number:06d}.parquet"
 
 
 def check_parquet(schema: pa.Schema) -> None:
