@@ -192,7 +192,7 @@ def outputs_of(
     pool : Pool
         Entered already.
     tell : callable
-        Called after each block.
+        Called at the beginning, and after each block.
     most_rows : int, optional
         The upper bound of the rows of a block.
     place : Place, optional
@@ -205,6 +205,7 @@ def outputs_of(
     """
     place, source = place or Place(), spec.source
     spec.begin(pool, tell)
+    tell(Progress(0, spec.totals, source.expected_rows(place.n_rows, place.end)))
     blocks = readable(source.blocks(place.end, most_rows), pool)
     try:
         blocks = (replace(block, number=k) for k, block in enumerate(blocks, place.n_blocks))
@@ -254,7 +255,6 @@ def tables_of(
     assert spec.table is not None
     table = spec.table(spec.reader)
     yield pa.Table.from_batches([], table.schema)
-    tell(Progress(0, spec.totals))
     with closing(outputs_of(spec, table.rows, pool, tell, most_rows)) as outputs:
         for _, rows in outputs:
             spec.totals.add(rows.sums)
@@ -561,8 +561,6 @@ class FileRun:
 
     def _write_rows(self, write: Write) -> None:
         self.record()
-        expected = self.spec.source.expected_rows(self.place.n_rows, self.place.end)
-        self.tell(Progress(0, self.spec.totals, expected))
         chunk = self.settings.chunk
         try:
             with Behind() as behind:
