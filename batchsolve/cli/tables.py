@@ -84,10 +84,7 @@ def solve(
 
     summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
-    code = answered(summary, printing, summary, *columns, output=output)
-    if summary.advice:
-        printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")
-    return code
+    return answered(summary, printing, summary, *columns, output=output)
 
 
 @command

@@ -43,7 +43,6 @@ from batchsolve.workers.base import LOG
 
 FORMS = tuple(name for name in KEYS if name.endswith(FORM))
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-Counts = Floats
 
 
 @dataclass(repr=False)
@@ -382,7 +381,7 @@ def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> I
     return part_of
 
 
-def _fill(part_of: Ints, strata: Ints, room: Counts, rng: np.random.Generator) -> None:
+def _fill(part_of: Ints, strata: Ints, room: Floats, rng: np.random.Generator) -> None:
     """Draw the parts of single rows; what a stratum cannot have right, the next ones make up.
 
     The largest strata come last, for which that matters least.
@@ -417,7 +416,7 @@ def _labels(n: int, edges: Ints) -> Ints:
     return labels
 
 
-def _part_for(strata: Ints, room: Counts, wanted: Counts, rng: np.random.Generator) -> int:
+def _part_for(strata: Ints, room: Floats, wanted: Floats, rng: np.random.Generator) -> int:
     """Draw the part of a group, and take its room; parts with more room are more likely.
 
     A group that fits into none comes into that with the most room, of several into the emptiest.
@@ -434,7 +433,7 @@ def _part_for(strata: Ints, room: Counts, wanted: Counts, rng: np.random.Generat
     return part
 
 
-def _whole(wanted: Counts, n: int) -> Ints:
+def _whole(wanted: Floats, n: int) -> Ints:
     """Return whole numbers near some numbers, none of them negative, that add up to n.
 
     Examples

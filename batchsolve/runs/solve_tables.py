@@ -36,7 +36,6 @@ from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Files, Source, Tables, TableSource
 from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
 
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 
@@ -288,11 +287,7 @@ def solve_file(
     <BLANKLINE>
     """
     workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
-    spec = partial(_solving, search, files)
-    summary: Summary = run_files(spec, inputs, output, files, workers, on_progress)
-    if summary.advice:
-        LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
-    return summary
+    return run_files(partial(_solving, search, files), inputs, output, files, workers, on_progress)
 
 
 def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
