@@ -211,10 +211,8 @@ class Shape:
             own = {name: column.take(which) for name, column in own.items()}
             solutions = None if solutions is None else solutions.take(which)
         if solutions is not None:
-            given, bad = self.solutions_of(solutions)
-            has_given = bad == FINE
-            if not has_given.all():
-                has_given = have_text(solutions)
+            given, _ = self.solutions_of(solutions)
+            has_given = have_text(solutions)
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
         parts = [(self.problem, rows)]
@@ -324,11 +322,9 @@ class Batch:
 
     def groups(self) -> list[tuple[GridProblem, Stacks]]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
-        parts = self._parts()
-        if self.faults:
-            good = np.ones(len(self), np.bool_)
-            good[list(self.faults)] = False
-            parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in parts)
+        good = np.ones(len(self), np.bool_)
+        good[list(self.faults)] = False
+        parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in self._parts())
         return [
             (problem, problem.stacks_of(grids.puzzles_of(rows), rows))
             for grids, problem, rows in parts
@@ -337,8 +333,7 @@ class Batch:
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """Return the `Status` of every row, and the messages of some."""
         status = answers.status(limit)
-        if self.faults:
-            status[list(self.faults)] = Status.INVALID
+        status[list(self.faults)] = Status.INVALID
         return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
 
     def explain_clashes(self, clashes: npt.NDArray[np.signedinteger]) -> dict[int, str]:
@@ -479,8 +474,7 @@ class Reader:
             {name: _rules_as_text(table[name], name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
-        if self.numbers:
-            table = with_numbers(table, self.numbers)
+        table = with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         return Batch(table, grids, faults, block)
@@ -532,8 +526,7 @@ class Reader:
             if self.box_is_named or default_box(self.main.rules.n_digits) == self.main.box:
                 differ &= boxes.any(axis=1)
             is_other |= differ
-        if faults:
-            is_other[list(faults)] = False
+        is_other[list(faults)] = False
         rows = np.flatnonzero(is_other)
         if boxes is not None and self.is_one:
             for row in rows[differ[rows]].tolist():
