@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Ints, Shorts, Words, begins_of
 from batchsolve.engines.native import KNOWN, RATED, Made, Wish, dig_rows
@@ -47,11 +48,11 @@ from batchsolve.settings.keywords import (
     settings_of,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
-from batchsolve.tables.columns import RowsError
+from batchsolve.tables.columns import RowsError, one_chunk
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables, open_all
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.reader import BOX
+from batchsolve.tables.reader import BOX, Batch, Grids, Shape
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS, RuleColumns, own_rules
 from batchsolve.tables.sources import Block, Boundary, TableSource
 from batchsolve.workers import Pool
@@ -320,39 +321,19 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
 
 
 def _made(
-    notation: Notation, names: tuple[str, str], texts: dict[str, str], batch: Puzzles, answers: None
+    notation: Notation, names: tuple[str, str], texts: dict[str, str], batch: Batch, answers: None
 ) -> Found:
     """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
-    n, made = len(batch), batch.made
-    columns = dict(zip(names, map(notation.decode, (made.puzzles, made.solutions)), strict=True))
-    columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
-    columns |= {"weight": pa.array(made.weights), **batch.own}
+    n, [grids] = len(batch), batch.grids
+    columns = dict(zip(names, map(notation.decode, (grids.puzzles, grids.given)), strict=True))
+    columns |= {"clues": pa.array(np.count_nonzero(grids.puzzles, axis=1))}
+    columns |= {"weight": one_chunk(batch.table["weight"]), **grids.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
-    sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
+    sums = RowSums({"rows": n, "unique": n, "nodes": pc.sum(batch.table["nodes"]).as_py()})
     return pa.table({}), sums, columns
 
 
 # ---- the puzzles of a block -----------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Puzzles:
-    """The puzzles of a block.
-
-    Attributes
-    ----------
-    block : Block
-    made : Made
-    own : dict of str to pyarrow.Array
-        The columns of the own rules of each puzzle.
-    """
-
-    block: Block
-    made: Made
-    own: dict[str, pa.Array]
-
-    def __len__(self) -> int:
-        return len(self.made.puzzles)
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
@@ -559,23 +540,28 @@ class Maker:
         """Return the number of rows."""
         return self.n
 
-    def read(self, block: Block) -> Puzzles:
-        """Make the puzzles of the rows of a block.
+    def read(self, block: Block) -> Batch:
+        """Make the puzzles of the rows of a block, with their solutions, weights and nodes.
 
         Raises
         ------
         InputError
             If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
-        return Puzzles(block, *self._made(block.rows()[0]["row"].to_numpy()))
+        made, own = self.made(block.rows()[0]["row"].to_numpy())
+        n, has_given = self.problem.n_digits, np.ones(len(made.puzzles), np.bool_)
+        shape = Shape(RuleColumns(n, fixed=self.problem), usual_notation(n), usual_notation(n))
+        rows = np.arange(len(has_given)), made.puzzles, made.solutions, has_given
+        table = pa.table({"weight": made.weights, "nodes": made.nodes})
+        return Batch(table, [Grids(shape, *rows, [], own)], {}, block)
 
-    def _made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+    def made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, and the columns of their own rules."""
         try:
             return self._attempted(numbers)
         except RowsError as error:
             # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
-            self._made(numbers[: error.first - 1])
+            self.made(numbers[: error.first - 1])
             raise
 
     def _attempted(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:

@@ -315,8 +315,6 @@ def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.
 
 def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     """Return a column of n texts, null where `values` has none."""
-    if not values:
-        return pa.nulls(n, pa.string())
     places = np.full(n, -1)
     places[list(values)] = np.arange(len(values))
     return pa.array(values.values(), pa.string()).take(pa.array(places, mask=places < 0))
@@ -684,8 +682,6 @@ def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
     types = pa.types
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    elif types.is_string_view(column.type):
-        column = column.cast(pa.string())
     yield np.asarray(column.is_valid()).tobytes()
     column, kind = column.drop_null(), column.type
     if types.is_struct(kind):

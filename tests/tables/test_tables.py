@@ -592,7 +592,6 @@ def test_floats_are_written_the_same_with_and_without_quotation_marks():
 ARROW = {
     "text": pa.array(["a", None, "", "bc"]),
     "large": pa.array(["a", None, "", "bc"], pa.large_string()),
-    "views": pa.array(["a", None, "", "bc"], pa.string_view()),
     "categories": pa.array(["a", None, "b", "a"]).dictionary_encode(),
     "bytes": pa.array([b"a", None, b"", b"bc"]),
     "numbers": pa.array([1, None, 0, -1], pa.int16()),
