@@ -50,7 +50,7 @@ from batchsolve.runs.reading import Reading
 from batchsolve.search.scheduler import in_turn
 from batchsolve.settings.arguments import JOURNAL, folder_of
 from batchsolve.tables.answers import Encode, OutputRows, checksum_at, encoder_for
-from batchsolve.tables.columns import arrow_stream, one_chunk
+from batchsolve.tables.columns import arrow_stream
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import Tables
@@ -361,7 +361,7 @@ def sorted_keys(keys: pa.BinaryArray) -> pa.BinaryArray:
 
 def keys_of(table: pa.Table) -> pa.BinaryArray:
     """Return the keys of the rows of a table."""
-    column = one_chunk(table.column(0))
+    column = table.column(0).combine_chunks()
     if not pa.types.is_list(column.type):
         return column.cast(pa.binary())
     names = column.values.cast(pa.binary())

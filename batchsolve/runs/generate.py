@@ -48,7 +48,7 @@ from batchsolve.settings.keywords import (
     settings_of,
 )
 from batchsolve.tables.answers import Found, RowSums, RowTable
-from batchsolve.tables.columns import RowsError, one_chunk
+from batchsolve.tables.columns import RowsError
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables, open_all
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
@@ -327,7 +327,7 @@ def _made(
     n, [grids] = len(batch), batch.grids
     columns = dict(zip(names, map(notation.decode, (grids.puzzles, grids.given)), strict=True))
     columns |= {"clues": pa.array(np.count_nonzero(grids.puzzles, axis=1))}
-    columns |= {"weight": one_chunk(batch.table["weight"]), **grids.own}
+    columns |= {"weight": batch.table["weight"].combine_chunks(), **grids.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
     sums = RowSums({"rows": n, "unique": n, "nodes": pc.sum(batch.table["nodes"]).as_py()})
     return pa.table({}), sums, columns

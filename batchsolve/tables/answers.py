@@ -41,7 +41,6 @@ from batchsolve.tables.columns import (
     is_number,
     is_text,
     nested,
-    one_chunk,
     storage_of,
 )
 from batchsolve.tables.places import open_to_read, split_suffixes
@@ -424,7 +423,7 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     text = column if column.type == pa.string() else column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
-    return one_chunk(text)
+    return text.combine_chunks()
 
 
 def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
@@ -507,7 +506,7 @@ def _array_of_no_rows(schema: pa.Schema) -> bytes:
 
 def _digits(table: pa.Table) -> bytes:
     """Write the column ``solution`` as the digits of each row; 0 for null."""
-    column = one_chunk(table["solution"])
+    column = table["solution"].combine_chunks()
     n_cells = column.type.list_size
     digits = np.zeros((len(column), n_cells), np.uint8)
     digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(-1, n_cells)
