@@ -549,11 +549,10 @@ class Maker:
             If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
         made, own = self.made(block.rows()[0]["row"].to_numpy())
-        n, has_given = self.problem.n_digits, np.ones(len(made.puzzles), np.bool_)
-        shape = Shape(RuleColumns(n, fixed=self.problem), usual_notation(n), usual_notation(n))
+        has_given = np.ones(len(made.puzzles), np.bool_)
         rows = np.arange(len(has_given)), made.puzzles, made.solutions, has_given
         table = pa.table({"weight": made.weights, "nodes": made.nodes})
-        return Batch(table, [Grids(shape, *rows, [], own)], {}, block)
+        return Batch(table, [Grids(Shape.usual(self.problem), *rows, [], own)], {}, block)
 
     def made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, and the columns of their own rules."""

@@ -35,7 +35,7 @@ from batchsolve.tables.answers import RowSums
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import text_column
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape
-from batchsolve.tables.rule_columns import Part, RuleColumns
+from batchsolve.tables.rule_columns import Part
 from batchsolve.tables.sources import Block, TableSource
 from batchsolve.workers import Pool
 
@@ -558,11 +558,9 @@ def _of_one_size(reader: Reader, block: Block) -> Batch:
 def batch_of(block: tuple[list[Part], Bytes]) -> Batch:
     """Return grids of an array as rows without other columns."""
     parts, digits = block
-    problem = parts[0][0]
-    notation, rows = usual_notation(problem.n_digits), np.arange(len(digits))
-    shape = Shape(RuleColumns(problem.n_digits, fixed=problem), notation, notation)
-    no_solutions = digits[:, :0], np.zeros(len(rows), np.bool_)
-    return Batch(_NO_COLUMNS, [Grids(shape, rows, digits, *no_solutions, parts)], {})
+    no_solutions = digits[:, :0], np.zeros(len(digits), np.bool_)
+    rows = np.arange(len(digits)), digits, *no_solutions, parts
+    return Batch(_NO_COLUMNS, [Grids(Shape.usual(parts[0][0]), *rows)], {})
 
 
 def _array_of(grids: Any) -> npt.NDArray[Any]:

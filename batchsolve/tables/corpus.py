@@ -172,9 +172,9 @@ class Corpus(Tables):
         self.problem, self.notation = main.problem, main.notation
         self.rule_columns = main.rules.names
 
-    def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
-        return map(self.reader.read, self.blocks(most_rows=most_rows))
+        return map(self.reader.read, self.blocks())
 
     def stacks(self, by: str | None = None) -> tuple[GridProblem, dict[str, Stacks]]:
         """Read the corpus in this process; return the problem and the stacks, with rows as roots.

@@ -176,6 +176,12 @@ class Shape:
     solution_notation: Notation
     read_as: str = ""
 
+    @classmethod
+    def usual(cls, problem: GridProblem) -> Shape:
+        """Return the shape of grids in memory, which are in no notation."""
+        n = problem.n_digits
+        return cls(RuleColumns(n, fixed=problem), usual_notation(n), usual_notation(n))
+
     @cached_property
     def problem(self) -> GridProblem:
         """The problem of rows without own rules."""
@@ -689,7 +695,9 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
     kinds, which = np.unique(codes, return_inverse=True)
-    made = pa.array([_blank(Form.of(code)) for code in kinds.tolist()], pa.string())
+    sizes = map(Form.of, kinds.tolist())
+    blank = [(" " if as_numbers else "").join("." * n**2) for n, as_numbers in sizes]
+    made = pa.array(blank, pa.string())
     texts = made.take(pa.array(which))
     if not drawings:
         return texts
@@ -700,10 +708,6 @@ def _codes(sizes: Ints) -> Ints:
     """Return the usual forms of grids of some sizes; `NO_FORM` for 0."""
     usual = [Form(n, not usual_notation(n).symbols).code if n else NO_FORM for n in sizes.tolist()]
     return np.array(usual, np.int64)
-
-
-def _blank(form: Form) -> str:
-    return (" " if form.as_numbers else "").join("." * form.n_digits**2)
 
 
 def _sizes_told(name: str, text: pa.Array) -> Ints:
