@@ -202,8 +202,14 @@ class Block:
             return self.layout.parse(self.layout, records)
 
     def n_rows(self) -> int:
-        """Return the number of rows."""
-        return len(self.rows()[0])
+        """Return the number of rows; lines of a table without quoted values are only counted."""
+        records = self.records()
+        if isinstance(records, pa.Table):
+            return len(records)
+        is_plain = self.layout.delimiter and not records.startswith(b"\n")
+        if not is_plain or any(odd in records for odd in (b'"', b"\r", b"\n\n")):
+            return len(replace(self, data=records).rows()[0])
+        return records.count(b"\n") + (not records.endswith(b"\n"))
 
     def carried(self) -> Block:
         """Return the block with its records, for workers that do not see this machine's files."""

@@ -7,9 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from conftest import PUZZLE, SOLUTION, rows_of_csv, write_table
+from hypothesis import given, strategies as st
 from invoking import invoke, refused
 
 import batchsolve as bs
+from batchsolve.tables.columns import delimited, text_layout
+from batchsolve.tables.sources import Block, Boundary
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -84,6 +87,17 @@ def test_data_frames_stay_data_frames():
         assert images["puzzle"].to_list() == [row["puzzle"] for row in found]
         assert images["source_row"].to_list() == [1, 1, 2]
     assert images["1"].to_list() == [["q"], ["q"], ["r"]]
+
+
+LINE = st.sampled_from(["a,b", "", "\r", " ", '"x\ny",z', "1,2,3", "\ufeffa,b", ","])
+
+
+@given(st.lists(LINE, min_size=1, max_size=6), st.booleans())
+def test_rows_are_counted_as_they_are_parsed(lines, ends):
+    data = ("\n".join(lines) + "\n" * ends).encode()
+    block = Block(data, text_layout(("p", "q"), delimited, ","), "in.csv", Boundary(0, len(data)))
+    if data:
+        assert block.n_rows() == len(block.rows()[0])
 
 
 @pytest.mark.parametrize(
