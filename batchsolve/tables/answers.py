@@ -420,7 +420,10 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
         return pa.array(values, pa.string())
     if kind in (pa.binary(), pa.large_binary()) or types.is_fixed_size_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
-    return pc.fill_null(column.cast(pa.string()), "").combine_chunks()
+    text = column.cast(pa.string())
+    if text.null_count:
+        text = pc.fill_null(text, "")
+    return text.combine_chunks()
 
 
 def _json_lines(table: pa.Table) -> pa.Buffer | bytes:

@@ -217,8 +217,10 @@ class Shape:
             own = {name: column.take(which) for name, column in own.items()}
             solutions = None if solutions is None else solutions.take(which)
         if solutions is not None:
-            given, _ = self.solutions_of(solutions)
-            has_given = have_text(solutions)
+            given, bad = self.solutions_of(solutions)
+            has_given = bad == FINE
+            if not has_given.all():
+                has_given = have_text(solutions)
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
         parts = [(self.problem, rows)]
