@@ -29,7 +29,6 @@ from batchsolve.runs.augment import (
     augment as augment,
     augment_file as augment_file,
 )
-from batchsolve.runs.canonical import canonical as canonical, canonical_forms as canonical_forms
 from batchsolve.runs.count import (
     CheapestCovers as CheapestCovers,
     Count as Count,
@@ -69,6 +68,8 @@ from batchsolve.runs.run import Run as Run
 from batchsolve.runs.solve import (
     Answer as Answer,
     BatchResult as BatchResult,
+    canonical as canonical,
+    canonical_forms as canonical_forms,
     solve as solve,
     solve_batch as solve_batch,
 )

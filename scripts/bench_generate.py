@@ -101,9 +101,10 @@ def rectangles(grids: NDArray[np.uint8]) -> NDArray[np.int64]:
 def solved(box: tuple[int, int], n: int) -> generate.Made:
     """Return solved grids."""
     cells = (box[0] * box[1]) ** 2
-    maker = generate.Maker.of(FileSettings(box=box), PuzzleSettings(clues=(cells, cells)))
-    [block] = generate.RowNumbers(n, n).blocks()
-    return maker.read(block).made
+    wanted = PuzzleSettings(clues=(cells, cells))
+    maker = generate.Maker.of(n, n, FileSettings(box=box), wanted)
+    made, _ = maker.made(np.arange(n))
+    return made
 
 
 def chances(n: int) -> dict[str, float]:

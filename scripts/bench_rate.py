@@ -28,11 +28,11 @@ STEPS = 300  # puzzles whose steps are written
 def rated(path: str, repeat: int) -> dict[str, Any]:
     """Return the figures of one corpus."""
     _, grids, _ = measuring.solved(path)
-    ratings = ratings_of(grids)
-    by_singles = np.isin(ratings.levels, [NAMES.index(name) for name in SINGLES])
+    levels, *_ = ratings_of(grids)
+    by_singles = np.isin(levels, [NAMES.index(name) for name in SINGLES])
     by_steps, beyond = (
-        ratings.levels < NAMES.index("x-cycle"),
-        ratings.levels == NAMES.index("guess"),
+        levels < NAMES.index("x-cycle"),
+        levels == NAMES.index("guess"),
     )
     kinds = {
         "all": np.ones(len(grids), np.bool_),

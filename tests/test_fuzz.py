@@ -21,7 +21,7 @@ from puzzles import counting, draws
 from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, specs, split as job_array
-from batchsolve.tables.columns import Layout
+from batchsolve.tables.sources import Block
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
 
@@ -65,14 +65,14 @@ def test_a_case_is_made_of_its_seed_and_number():
 
 
 def test_a_lost_row_is_found(monkeypatch):
-    read = Layout.rows
+    read = Block.rows
 
-    def lose_the_third(self, data):
-        table, faults = read(self, data)
+    def lose_the_third(self):
+        table, faults = read(self)
         kept = [k for k in range(len(table)) if k != 2]
         return (table, faults) if faults else (table.take(kept), {})
 
-    monkeypatch.setattr(Layout, "rows", lose_the_third)
+    monkeypatch.setattr(Block, "rows", lose_the_third)
     [data] = found("table", "is lost", seed=3).draft.files.values()
     assert data.count(b"\n") <= 4  # a header, and the third of the remaining rows
 

@@ -192,10 +192,13 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
         check_is_no_input(output, filter(os.path.isfile, read))
 
 
-def answered(summary: Any, printing: Printing, *lines: object, output: str) -> int:
-    """Print the summary of a function of files, then lines; return the exit code."""
-    printing.summary(summary.facts, summary, *lines, output=output)
-    return 0 if summary.complete else EXIT_INCOMPLETE
+def answered(
+    found: Any, printing: Printing, *lines: object, output: str = "", answer: object = None
+) -> int:
+    """Print the facts that a function has found, or an answer and lines; return the exit code."""
+    facts = {**found.facts, "seconds": round(found.seconds, 3)}
+    printing.summary(facts, *lines, output=output, answer=answer)
+    return 0 if found.complete else EXIT_INCOMPLETE
 
 
 def _shown(examples: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from batchsolve.cli import EXIT_INCOMPLETE, answered, command
+from batchsolve.cli import answered, command
 from batchsolve.cli.options import Inputs, Printing, TableOutput, WorkerOptions, Written
 from batchsolve.settings import (
     DedupeSettings,
@@ -84,10 +84,7 @@ def solve(
 
     summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
-    code = answered(summary, printing, *columns, output=output)
-    if summary.advice:
-        printing.note(f"{summary.unfinished:,} unfinished: {summary.advice}")
-    return code
+    return answered(summary, printing, summary, *columns, output=output)
 
 
 @command
@@ -129,7 +126,7 @@ def dedupe(
     from batchsolve.runs.repeats import dedupe as leave_out
 
     summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, summary.columns, output=output)
+    return answered(summary, printing, summary, summary.columns, output=output)
 
 
 @command
@@ -184,7 +181,7 @@ def generate(
     from batchsolve.runs.generate import generate_file
 
     summary = printing.rows_of(generate_file, workers, output, number, wanted=wanted, files=files)
-    return answered(summary, printing, output=output)
+    return answered(summary, printing, summary, output=output)
 
 
 @command
@@ -228,7 +225,7 @@ def augment(
 
     task = augment_file, workers, inputs, output, number
     summary = printing.rows_of(*task, **vars(wanted), files=files)
-    return answered(summary, printing, summary.columns, output=output)
+    return answered(summary, printing, summary, summary.columns, output=output)
 
 
 @command
@@ -267,7 +264,7 @@ def rate(
     from batchsolve.runs.rate import rate_file
 
     summary = printing.rows_of(rate_file, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, summary.columns, output=output)
+    return answered(summary, printing, summary, summary.columns, output=output)
 
 
 @command
@@ -308,9 +305,7 @@ def audit(
     from batchsolve.runs.repeats import audit as audit_of
 
     found = printing.rows_of(audit_of, workers, train, test, files=files)
-    facts = {**found.facts, "seconds": round(found.seconds, 3)}
-    printing.summary(facts, *found.columns, answer=found)
-    return 0 if found.complete else EXIT_INCOMPLETE
+    return answered(found, printing, *found.columns, answer=found)
 
 
 @command
@@ -351,7 +346,7 @@ def partition(
     from batchsolve.runs.partition import partition as partition_of
 
     summary = printing.rows_of(partition_of, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, summary.columns, output=output)
+    return answered(summary, printing, summary, summary.columns, output=output)
 
 
 @command
@@ -416,6 +411,5 @@ def evaluate(
         evaluation.save(html)
     if plot is not None:
         evaluation.plot(plot)
-    facts = {**evaluation.facts, "seconds": round(evaluation.seconds, 3)}
-    printing.summary(facts, evaluation.columns, *evaluation.notes, answer=evaluation.table)
-    return 0 if evaluation.complete else EXIT_INCOMPLETE
+    lines = evaluation.columns, *evaluation.notes
+    return answered(evaluation, printing, *lines, answer=evaluation.table)

@@ -246,7 +246,7 @@ def count(
         output = "-" if output is None else output
         task = count_file, workers, problems, output
         summary = printing.rows_of(*task, search=search, files=puzzles)
-        return answered(summary, printing, output=output)
+        return answered(summary, printing, summary, output=output)
     of_tables = "chunk", "stats", "filename", "stop_on_invalid"
     if unfit := [name for name in of_tables if getattr(puzzles, name)]:
         option = unfit[0].replace("_", "-")

@@ -31,7 +31,7 @@ from batchsolve.runs.reading import (
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.scheduler import Changes, Piece
-from batchsolve.search.tree import FIRST_NODES, TreeSearch
+from batchsolve.search.tree import FIRST_NODES, TreeSearch, check_can_count
 from batchsolve.settings import SearchSettings
 from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.settings.keywords import SearchFields, settings_of
@@ -225,10 +225,10 @@ def _counts_of_each(
     tell: Callable[[Progress], None],
 ) -> list[Count]:
     """Count problems side by side, a block of them to a task."""
-    from batchsolve.runs.instances import Instances, check_engine
+    from batchsolve.runs.instances import Instances
 
     choice = Choice(settings.engine)
-    check_engine(choice, settings, keep=0)
+    check_can_count(choice, everything=settings.limit is None)
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
@@ -554,8 +554,7 @@ def first_covers(
     """
     settings = search or SearchSettings()
     choice = Choice(settings.engine)
-    if choice.capabilities.counts_only:
-        raise InputError(f"the engine {choice.name!r} only counts; name another")
+    check_can_count(choice, everything=False)
     problem, left = problem_and_stack(problem, stack)
     engine = choice.of(problem)
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit

@@ -43,14 +43,14 @@ from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.formats.whole_files import check_is_no_link, loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.scheduler import in_turn
 from batchsolve.settings.arguments import JOURNAL, folder_of
 from batchsolve.tables.answers import Encode, OutputRows, checksum_at, encoder_for
-from batchsolve.tables.columns import arrow_stream, one_chunk
+from batchsolve.tables.columns import arrow_stream
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.places import name_of, split_suffixes
 from batchsolve.tables.sources import Tables
@@ -361,7 +361,7 @@ def sorted_keys(keys: pa.BinaryArray) -> pa.BinaryArray:
 
 def keys_of(table: pa.Table) -> pa.BinaryArray:
     """Return the keys of the rows of a table."""
-    column = one_chunk(table.column(0))
+    column = table.column(0).combine_chunks()
     if not pa.types.is_list(column.type):
         return column.cast(pa.binary())
     names = column.values.cast(pa.binary())
@@ -424,8 +424,8 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
     covers: list[UInts] = []
     problem, name = reading.problem, name_of(path)
     if isinstance(problem, GridProblem):
-        notation = reading.notation or usual_notation(problem.n_digits)
-        cover_of = partial(_cover_of_grid, problem, notation)
+        assert reading.notation is not None
+        cover_of = partial(_cover_of_grid, problem, reading.notation)
     else:
         cover_of = partial(_cover_of_names, *_numbers_of_names(problem))
     with closing(_found_values(problem, path)) as values:

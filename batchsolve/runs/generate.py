@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Ints, Shorts, Words, begins_of
 from batchsolve.engines.native import KNOWN, RATED, Made, Wish, dig_rows
@@ -26,7 +27,7 @@ from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
-from batchsolve.runs.rate import NOT_RATED, SCALE, has_ratings, ratings_of
+from batchsolve.runs.rate import NOT_RATED, RATINGS, SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import PUZZLE_FORM, grid_keys, row_keys
 from batchsolve.runs.specs import (
     Spec,
@@ -51,7 +52,7 @@ from batchsolve.tables.columns import RowsError
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables, open_all
 from batchsolve.tables.drawn_rules import DrawnRules, Texts
-from batchsolve.tables.reader import BOX
+from batchsolve.tables.reader import BOX, Batch, Grids, Shape
 from batchsolve.tables.rule_columns import CONSTRAINTS, OWN, REGIONS, RuleColumns, own_rules
 from batchsolve.tables.sources import Block, Boundary, TableSource
 from batchsolve.workers import Pool
@@ -253,15 +254,14 @@ def _generating(
     n: int | None, wanted: PuzzleSettings, files: FileSettings, size: int | None = None
 ) -> Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
-    maker = Maker.of(files, wanted)
-    rows, (puzzle, solution) = files.chunk or size or maker.rows_of_block, wanted.columns
-    source = RowNumbers(n, rows, puzzle, solution)
+    maker = Maker.of(n, files.chunk or size, files, wanted)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [_corpus_of(one, files.box) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
     totals = GenerateSummary(seed=wanted.seed, engine="lanes")
+    totals.column, totals.solution_column = wanted.columns
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
-    return Spec("generate", source, maker, table, totals, same, begin=begin)
+    return Spec("generate", maker, maker, table, totals, same, begin=begin)
 
 
 def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
@@ -286,7 +286,7 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
                 row, why = found.sums.first_invalid
                 why += "; no puzzle can be compared with it, so leave it out"
                 raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
-            each.append(found.keys[PUZZLE_FORM][0][:, 0])
+            each.append(found.data[PUZZLE_FORM][0][:, 0])
             n_before += found.n_rows
     maker.known = np.unique(np.concatenate(each))
 
@@ -321,73 +321,19 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
 
 
 def _made(
-    notation: Notation, names: tuple[str, str], texts: dict[str, str], batch: Puzzles, answers: None
+    notation: Notation, names: tuple[str, str], texts: dict[str, str], batch: Batch, answers: None
 ) -> Found:
     """Return the columns of the puzzles of a block; `texts` are the same in all rows."""
-    n, made = len(batch), batch.made
-    columns = dict(zip(names, map(notation.decode, (made.puzzles, made.solutions)), strict=True))
-    columns |= {"clues": pa.array(np.count_nonzero(made.puzzles, axis=1))}
-    columns |= {"weight": pa.array(made.weights), **batch.own}
+    n, [grids] = len(batch), batch.grids
+    columns = dict(zip(names, map(notation.decode, (grids.puzzles, grids.given)), strict=True))
+    columns |= {"clues": pa.array(np.count_nonzero(grids.puzzles, axis=1))}
+    columns |= {"weight": batch.table["weight"].combine_chunks(), **grids.own}
     columns |= {name: pa.repeat(text, n) for name, text in texts.items()}
-    sums = RowSums({"rows": n, "unique": n, "nodes": int(made.nodes.sum())})
+    sums = RowSums({"rows": n, "unique": n, "nodes": pc.sum(batch.table["nodes"]).as_py()})
     return pa.table({}), sums, columns
 
 
 # ---- the puzzles of a block -----------------------------------------------------------------
-
-
-@dataclass
-class RowNumbers:
-    """The numbers of the rows of a run: its source.
-
-    Attributes
-    ----------
-    n : int or None
-        None for rows without end.
-    size : int
-        Rows of a block.
-    """
-
-    n: int | None
-    size: int
-    given_column: str = "puzzle"
-    solution_column: str = "solution"
-    rule_columns: tuple[str, ...] = ()
-    unread_columns: tuple[str, ...] = ()
-
-    def blocks(
-        self, begin: Boundary | None = None, most_rows: int | None = None
-    ) -> Iterator[Block]:
-        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
-        size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
-        for first in range(begin.offset if begin else 0, last, size):
-            end = min(first + size, last)
-            rows = pa.table({"row": np.arange(first, end)})
-            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
-
-    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
-        """Return the number of rows."""
-        return self.n
-
-
-@dataclass(frozen=True, eq=False)
-class Puzzles:
-    """The puzzles of a block.
-
-    Attributes
-    ----------
-    block : Block
-    made : Made
-    own : dict of str to pyarrow.Array
-        The columns of the own rules of each puzzle.
-    """
-
-    block: Block
-    made: Made
-    own: dict[str, pa.Array]
-
-    def __len__(self) -> int:
-        return len(self.made.puzzles)
 
 
 def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
@@ -480,10 +426,16 @@ def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
 
 @dataclass(eq=False)
 class Maker:
-    """The function that makes the puzzles of rows; workers receive it.
+    """The source of rows, which are their numbers, and the reader, which makes their puzzles.
+
+    Workers receive it.
 
     Attributes
     ----------
+    n : int or None
+        The number of rows; None for rows without end.
+    size : int
+        Rows of a block.
     problem : GridProblem
     drawn : DrawnRules, optional
         Draws the own rules of each row.
@@ -494,6 +446,8 @@ class Maker:
         The keys of puzzles that no puzzle is to be like, in ascending order.
     """
 
+    n: int | None
+    size: int
     problem: GridProblem
     drawn: DrawnRules | None
     wish: Wish
@@ -501,8 +455,10 @@ class Maker:
     known: Words
 
     @classmethod
-    def of(cls, files: FileSettings, wanted: PuzzleSettings) -> Maker:
-        """Return the maker of the puzzles that settings describe.
+    def of(
+        cls, n: int | None, size: int | None, files: FileSettings, wanted: PuzzleSettings
+    ) -> Maker:
+        """Return the maker of n puzzles that settings describe, in blocks of a size.
 
         Raises
         ------
@@ -565,32 +521,46 @@ class Maker:
             trial_nodes=PROOF_NODES if wanted.minimal else TRIAL_NODES,
             fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
         )
+        n_rows = min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_CELLS // problem.n_cells**2))
+        size = size or n_rows // (TIMES_SLOWER if drawn else 1)
         wanted = replace(wanted, unlike=())  # workers need no files of others
-        return cls(problem, drawn, wish, wanted, np.empty(0, np.uint64))
+        return cls(n, size, problem, drawn, wish, wanted, np.empty(0, np.uint64))
 
-    @property
-    def rows_of_block(self) -> int:
-        """Number of rows of a block."""
-        n_rows = BLOCK_CELLS // self.problem.n_cells**2
-        return min(MOST_ROWS, max(FEWEST_ROWS, n_rows)) // (TIMES_SLOWER if self.drawn else 1)
+    def blocks(
+        self, begin: Boundary | None = None, most_rows: int | None = None
+    ) -> Iterator[Block]:
+        """Yield the blocks from a position on: tables of row numbers, counted from 0."""
+        size, last = most_rows or self.size, UNLIMITED if self.n is None else self.n
+        for first in range(begin.offset if begin else 0, last, size):
+            end = min(first + size, last)
+            rows = pa.table({"row": np.arange(first, end)})
+            yield Block(rows, TableSource(rows).layout, "", Boundary(0, end))
 
-    def read(self, block: Block) -> Puzzles:
-        """Make the puzzles of the rows of a block.
+    def expected_rows(self, n_rows: int, position: Boundary | None) -> int | None:
+        """Return the number of rows."""
+        return self.n
+
+    def read(self, block: Block) -> Batch:
+        """Make the puzzles of the rows of a block, with their solutions, weights and nodes.
 
         Raises
         ------
         InputError
             If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
-        return Puzzles(block, *self._made(block.rows()[0]["row"].to_numpy()))
+        made, own = self.made(block.rows()[0]["row"].to_numpy())
+        has_given = np.ones(len(made.puzzles), np.bool_)
+        rows = np.arange(len(has_given)), made.puzzles, made.solutions, has_given
+        table = pa.table({"weight": made.weights, "nodes": made.nodes})
+        return Batch(table, [Grids(Shape.usual(self.problem), *rows, [], own)], {}, block)
 
-    def _made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
+    def made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, and the columns of their own rules."""
         try:
             return self._attempted(numbers)
         except RowsError as error:
             # rows take turns, attempt by attempt, so that a row before it may fail in a later turn
-            self._made(numbers[: error.first - 1])
+            self.made(numbers[: error.first - 1])
             raise
 
     def _attempted(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
@@ -665,7 +635,7 @@ class Maker:
         puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
             low, high = self.wanted.rating
-            values = ratings_of(puzzles).values
+            values = RATINGS[ratings_of(puzzles)[0]]
             are_fit &= (values >= low) & (values <= high)
             made.reasons[rows[~are_fit], RATED] += 1
         if self.known.size:

@@ -121,15 +121,6 @@ class Instances:
         return reading
 
 
-def check_engine(choice: Choice, settings: SearchSettings, keep: int) -> None:
-    """Raise `InputError` if an engine cannot return covers, or count up to the limit."""
-    if choice.capabilities.counts_only and (keep or settings.limit is not None):
-        raise InputError(
-            f"the engine {choice.name!r} only counts, and counts everything: for solutions, or a "
-            f"limit on their number, name another engine"
-        )
-
-
 # ---- instances in files and tables ----------------------------------------------------------
 
 

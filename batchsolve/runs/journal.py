@@ -103,7 +103,9 @@ class Journal(AbstractContextManager["Journal"]):
         self, path: str, kind: str = "", settings: Mapping[str, Any] | None = None, name: str = ""
     ) -> None:
         self.path, is_read = path, settings is None
-        _check_is_file(path)
+        check_is_no_link(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise JournalError(f"{path}: is not a file; move it away, and begin the run again")
         if not is_read:
             with disk_errors(path):  # names the cause, which SQLite's error does not
                 open(path, "ab").close()
@@ -296,13 +298,6 @@ class Journal(AbstractContextManager["Journal"]):
             if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
                 raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
             raise self.damaged(first_line(error)) from error
-
-
-def _check_is_file(path: str) -> None:
-    """Raise `JournalError` if a link, a pipe or a folder has the name of a journal."""
-    check_is_no_link(path)
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise JournalError(f"{path}: is not a file; move it away, and begin the run again")
 
 
 def _connected(path: str) -> sqlite3.Connection:

@@ -70,7 +70,6 @@ from batchsolve.workers import Pool
 
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson", ".npy")
 ROW_GROUP = 65_536
-_PART = re.compile(r"part-[0-9]{6,}\.parquet")
 
 
 class Behind(AbstractContextManager["Behind"]):
@@ -121,12 +120,12 @@ class Behind(AbstractContextManager["Behind"]):
 
 
 class Output:
-    """The output of a run.
+    """The output of a run: by itself, standard output, to which blocks are written as they arrive.
 
     Attributes
     ----------
     path : str
-        The file or folder; the target of a link, not the link.
+        The file or folder, or ``-``; the target of a link, not the link.
     kept : str
         The path of the rows of an unfinished run; empty if none are kept.
     journal : str
@@ -135,14 +134,11 @@ class Output:
         A file, a folder, or the address itself; it stays the same when a run is resumed.
     block_size : BlockSize
         The size of blocks of the input.
-    n_tasks : int
-        The same, in usual tasks.
     """
 
-    path = kept = journal = ""
+    path, kept, journal = "-", "", ""
     form = "a file"
     block_size = TASKS
-    n_tasks = 1
 
     def check(self) -> None:
         """Raise `InputError` or `OutputError` if nothing can be written there."""
@@ -182,11 +178,14 @@ class Output:
         JournalError
             If the rows written before have changed.
         """
-        raise NotImplementedError
+        self.take(OutputRows(header_for(self.path, schema)))
 
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
-        raise NotImplementedError
+        with disk_errors("standard output"):
+            sys.stdout.buffer.write(block.data)
+            sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
+        return []
 
     def written(self) -> Written:
         """Return the length and checksum of the rows taken so far, to resume from them."""
@@ -206,7 +205,7 @@ class Output:
 
 
 IN_MEMORY = Output()
-"""No output, but a table in memory."""
+"""Not written to: the rows stay a table in memory."""
 
 
 def output_at(path: str, is_whole: bool = False) -> Output:
@@ -219,31 +218,13 @@ def output_at(path: str, is_whole: bool = False) -> Output:
         See `OneFile`.
     """
     if path == "-":
-        return StandardOutput()
+        return Output()
     if is_address(path):
         return Parts(path)
     target = followed(path.rstrip("/"))  # what a run keeps lies beside that
     if path.endswith("/") or os.path.isdir(path):
         return Parts(path if target == path.rstrip("/") else target + "/")
     return OneFile(target, is_whole)
-
-
-class StandardOutput(Output):
-    """Standard output, to which blocks are written as they arrive: CSV."""
-
-    path = "-"
-
-    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
-        """See `Output`."""
-        self._file = sys.stdout.buffer
-        self.take(OutputRows(header_for(self.path, schema)))
-
-    def take(self, block: OutputRows) -> list[Part]:
-        """See `Output`."""
-        with disk_errors("standard output"):
-            self._file.write(block.data)
-            self._file.flush()  # who gives rows by and by waits for each answer
-        return []
 
 
 class OneFile(Output):
@@ -431,17 +412,39 @@ def _count_rows(source: str, target: str, n_cells: int) -> None:
         _sync(file)
 
 
+def part_name(number: int) -> str:
+    """Return the name of a part; names ascend as the rows of the input do.
+
+    Examples
+    --------
+    >>> part_name(12)
+    'part-000012.parquet'
+    """
+    return f"part-{number:06d}.parquet"
+
+
 class Parts(Output):
     """A folder of parts, by its path or address.
 
     The journal lies beside a folder of this machine; for an address, in the working directory.
+
+    Parameters
+    ----------
+    path : str
+    name_of : callable
+        Returns the name of a part, given its number.
+
+    Attributes
+    ----------
+    n_parts : int
+        The number of parts so far.
     """
 
     block_size = PARTS
-    n_tasks = PARTS.most // TASKS.most
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, name_of: Callable[[int], str] = part_name) -> None:
         self.path = self.kept = path
+        self.name_of = name_of
         self.form = path if is_address(path) else "a folder"
         head = path.partition("?")[0].rstrip("/")
         beside = head
@@ -488,7 +491,7 @@ class Parts(Output):
         make_folder(self.path)
         for part in parts:
             self._check(part)
-        self._schema, self._n_parts = schema, len(parts)
+        self._schema, self.n_parts = schema, len(parts)
         self.discard()
 
     def _check(self, part: Part) -> None:
@@ -500,10 +503,10 @@ class Parts(Output):
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
-        name = part_name(self._n_parts)  # blocks come in order
+        name = self.name_of(self.n_parts)  # blocks come in order
         if block.data is not None:
             put_file(self.path, name, block.data)
-        self._n_parts += 1
+        self.n_parts += 1
         return [Part(name, block.n_rows, block.written.checksum)]
 
     def sync(self) -> None:
@@ -512,18 +515,23 @@ class Parts(Output):
 
     def finish(self) -> None:
         """See `Output`."""
-        if not self._n_parts:  # a table without rows still has columns
-            put_file(self.path, part_name(0), _parquet(pa.Table.from_batches([], self._schema)))
-            self._n_parts = 1
+        if not self.n_parts:  # a table without rows still has columns
+            put_file(self.path, self.name_of(0), _parquet(pa.Table.from_batches([], self._schema)))
+            self.n_parts = 1
         self.discard()
-        if gone := {part_name(k) for k in range(self._n_parts)} - {*files_in(self.path)}:
+        if gone := {self.name_of(k) for k in range(self.n_parts)} - {*files_in(self.path)}:
             place = child(self.path, min(gone))
             raise OutputError(f"{place}: was removed during the run; put it back if you have it")
 
+    def is_part(self, name: str) -> bool:
+        """Return True for the name of a part, recorded or not."""
+        number = re.search(r"[0-9]{6,}", name)
+        return number is not None and name == self.name_of(int(number[0]))
+
     def discard(self) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left; see `Output`."""
-        for name in set(files_in(self.path)) - {part_name(k) for k in range(self._n_parts)}:
-            if name.startswith(UNFINISHED) or _PART.fullmatch(name):
+        for name in set(files_in(self.path)) - {self.name_of(k) for k in range(self.n_parts)}:
+            if name.startswith(UNFINISHED) or self.is_part(name):  # no others are ever removed
                 remove_file(self.path, name)
 
 
@@ -537,17 +545,6 @@ def _encoded(
         return encoded
     put_file(folder, part_name(block.number), encoded.data)
     return replace(encoded, data=None)
-
-
-def part_name(number: int) -> str:
-    """Return the name of a part; names ascend as the rows of the input do.
-
-    Examples
-    --------
-    >>> part_name(12)
-    'part-000012.parquet'
-    """
-    return f"part-{number:06d}.parquet"
 
 
 def check_parquet(schema: pa.Schema) -> None:

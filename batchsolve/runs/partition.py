@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Unpack
 
@@ -24,21 +24,13 @@ from batchsolve.errors import InputError, OutputError, counted, disk_errors, quo
 from batchsolve.formats.whole_files import only_writer, whole_target_of
 from batchsolve.runs.outputs import FORMATS
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
-from batchsolve.runs.repeats import (
-    FORM,
-    KEYS,
-    UNSEEN,
-    Decision,
-    RowKeys,
-    Seen,
-    kept_table,
-    solved_keys,
-)
+from batchsolve.runs.repeats import FORM, KEYS, UNSEEN, Decision, Seen, kept_table, solved_keys
 from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
 from batchsolve.search.rows import Answers
 from batchsolve.settings import PARTS, FileSettings, PartSettings
 from batchsolve.settings.arguments import folder_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, settings_of
+from batchsolve.tables.answers import OutputRows
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
@@ -51,7 +43,6 @@ from batchsolve.workers.base import LOG
 
 FORMS = tuple(name for name in KEYS if name.endswith(FORM))
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")
-Counts = Floats
 
 
 @dataclass(repr=False)
@@ -328,9 +319,10 @@ def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
 
 def _with_strata(
     secret: bytes, by: Key, edges: tuple[float, ...], batch: Batch, answers: Answers
-) -> RowKeys:
-    keys = solved_keys(secret, FORMS, batch, answers)
-    return keys._replace(strata=strata_of(batch.table, by, edges))
+) -> OutputRows:
+    """Return the `Keys` of solved rows, and the result of `strata_of`."""
+    rows = solved_keys(secret, FORMS, batch, answers)
+    return replace(rows, data=(rows.data, strata_of(batch.table, by, edges)))
 
 
 def _groups_of(
@@ -351,11 +343,12 @@ def _groups_of(
     edges, blocks = [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
     for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, by, bins), pool, *how):
+        keys, labelled = rows.data
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-        for those in seen.first_rows(rows).values():
+        for those in seen.first_rows(keys).values():
             is_later = those != UNSEEN
             edges.append(np.column_stack([every[is_later], those[is_later]]))
-        blocks.append(rows.strata)
+        blocks.append(labelled)
         totals.add(rows.sums)
     spec.end(pool, start=0)  # the parts are yet to be written, and the time taken then
     known = {label for _, labels in blocks for label in labels}
@@ -388,7 +381,7 @@ def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> I
     return part_of
 
 
-def _fill(part_of: Ints, strata: Ints, room: Counts, rng: np.random.Generator) -> None:
+def _fill(part_of: Ints, strata: Ints, room: Floats, rng: np.random.Generator) -> None:
     """Draw the parts of single rows; what a stratum cannot have right, the next ones make up.
 
     The largest strata come last, for which that matters least.
@@ -423,7 +416,7 @@ def _labels(n: int, edges: Ints) -> Ints:
     return labels
 
 
-def _part_for(strata: Ints, room: Counts, wanted: Counts, rng: np.random.Generator) -> int:
+def _part_for(strata: Ints, room: Floats, wanted: Floats, rng: np.random.Generator) -> int:
     """Draw the part of a group, and take its room; parts with more room are more likely.
 
     A group that fits into none comes into that with the most room, of several into the emptiest.
@@ -440,7 +433,7 @@ def _part_for(strata: Ints, room: Counts, wanted: Counts, rng: np.random.Generat
     return part
 
 
-def _whole(wanted: Counts, n: int) -> Ints:
+def _whole(wanted: Floats, n: int) -> Ints:
     """Return whole numbers near some numbers, none of them negative, that add up to n.
 
     Examples

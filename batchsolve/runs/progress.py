@@ -148,7 +148,8 @@ class Summary(Sums):
     def __str__(self) -> str:
         kinds = ("unique", "multiple", "solved", "unsolvable", "unfinished", "invalid", "disagree")
         counts = ", ".join(f"{n:,} {kind}" for kind in kinds if (n := getattr(self, kind)))
-        return self.said([counts or "none"])
+        advice = f"\n{self.unfinished:,} unfinished: {self.advice}" if self.advice else ""
+        return self.said([counts or "none"]) + advice
 
 
 def note_columns(totals: Any, source: Any) -> None:

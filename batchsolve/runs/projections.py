@@ -23,10 +23,10 @@ from batchsolve.errors import InputError, quoted
 from batchsolve.problems.exact_cover import ExactCover, places_like
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
-from batchsolve.runs.instances import check_engine
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.rows import Answers, search_rows
+from batchsolve.search.tree import check_can_count
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.settings.arguments import UNLIMITED, texts_in
 from batchsolve.workers import Pool
@@ -105,7 +105,7 @@ def count_projections(
     visited: list[int] = []
     source = _candidates(problem, wanted, given, excludes, look_at_clock, visited)
     choice = Choice(engine)
-    check_engine(choice, settings, keep=0)
+    check_can_count(choice, everything=False)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
     with Pool(jobs, backend, address) as pool, shown(on_progress, ROW_BAR) as tell:

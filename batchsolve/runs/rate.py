@@ -32,7 +32,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from batchsolve.core import native
-from batchsolve.core.arrays import Bytes, Floats, Ints
+from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
@@ -249,14 +249,13 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
             notations[some] = grids.shape.notation
         values.messages |= dict.fromkeys(grids.rows[is_unique & ~may_be].tolist(), NOT_RATED)
     puzzles, notations = puzzles[is_rated], notations[is_rated]
-    found = ratings_of(puzzles, wanted.backdoor, wanted.uniqueness)
+    levels, backtracks, backdoors = ratings_of(puzzles, wanted.backdoor, wanted.uniqueness)
     columns = {
-        "technique": pa.array(NAMES).take(pa.array(found.levels)),
-        "rating": pa.array(found.values),
-        "backtracks": pa.array(found.backtracks),
+        "technique": pa.array(NAMES).take(pa.array(levels)),
+        "rating": pa.array(RATINGS[levels]),
+        "backtracks": pa.array(backtracks),
     }
     if wanted.backdoor:
-        backdoors = found.backdoors
         columns["backdoor"] = pa.array(backdoors.astype(np.int64), mask=backdoors < 0)
     if wanted.steps:
         pairs = zip(puzzles, notations, strict=True)
@@ -265,7 +264,7 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     places = pa.array(np.cumsum(is_rated) - 1, mask=~is_rated)
     columns = {name: column.take(places) for name, column in columns.items()}
     techniques = dict.fromkeys(NAMES, 0)
-    for level in found.levels.tolist():  # several levels can have one name
+    for level in levels.tolist():  # several levels can have one name
         techniques[NAMES[level]] += 1
     return batch.table, values.sums._replace(techniques=techniques), columns | values.columns()
 
@@ -281,49 +280,14 @@ def _may_be_rated(corpus: Corpus) -> bool:
 # ---- ratings of grids -----------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Ratings:
-    """The ratings of n puzzles.
-
-    Attributes
-    ----------
-    levels : ndarray of uint8, shape (n,)
-        The level of the hardest technique that each needs: a place in `NAMES`.
-    backtracks : ndarray of int64, shape (n,)
-        Dead ends of a search that proves that there is one solution.
-    backdoors : ndarray of int8, shape (n,)
-        The least number of cells to fill so that singles solve the rest; -1 if it was not looked
-        for, or is more than 3.
-
-    Examples
-    --------
-    >>> grid = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
-    >>> ratings = ratings_of(np.array([[int(c) for c in grid.replace(".", "0")]], np.uint8))
-    >>> ratings.techniques.tolist(), ratings.values.tolist(), ratings.backtracks.tolist()
-    (['hidden single in box'], [1.2], [0])
-    """
-
-    levels: Bytes
-    backtracks: Ints
-    backdoors: npt.NDArray[np.int8]
-
-    @property
-    def techniques(self) -> npt.NDArray[np.str_]:
-        """The names of the hardest techniques."""
-        return np.array(NAMES)[self.levels]
-
-    @property
-    def values(self) -> Floats:
-        """The ratings of Sudoku Explainer; a lower bound for puzzles that need a guess."""
-        return RATINGS[self.levels]
-
-
 def has_ratings(problem: GridProblem) -> bool:
     """Return True for 9×9 grids of rows, columns and boxes."""
     return isinstance(problem, Sudoku) and (problem.box_rows, problem.box_columns) == (3, 3)
 
 
-def ratings_of(grids: Bytes, backdoor: bool = False, uniqueness: bool = False) -> Ratings:
+def ratings_of(
+    grids: Bytes, backdoor: bool = False, uniqueness: bool = False
+) -> tuple[Bytes, Ints, npt.NDArray[np.int8]]:
     """Return the ratings of 9×9 puzzles that have one solution each.
 
     Parameters
@@ -335,23 +299,41 @@ def ratings_of(grids: Bytes, backdoor: bool = False, uniqueness: bool = False) -
     uniqueness : bool
         Use patterns that assume a unique solution, which is proved here.
 
+    Returns
+    -------
+    levels : ndarray of uint8, shape (n,)
+        The level of the hardest technique that each needs: a place in `NAMES` and `RATINGS`.
+    backtracks : ndarray of int64, shape (n,)
+        Dead ends of a search that proves that there is one solution.
+    backdoors : ndarray of int8, shape (n,)
+        The least number of cells to fill so that singles solve the rest; -1 if it was not looked
+        for, or is more than 3.
+
     Raises
     ------
     InputError
         If a puzzle does not have one solution.
+
+    Examples
+    --------
+    >>> grid = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
+    >>> grids = np.array([[int(c) for c in grid.replace(".", "0")]], np.uint8)
+    >>> [level], [backtracks], _ = ratings_of(grids)
+    >>> NAMES[level], float(RATINGS[level]), int(backtracks)
+    ('hidden single in box', 1.2, 0)
     """
     n = len(grids)
-    found = Ratings(np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int8))
+    levels, backtracks, backdoors = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, "i1")
     for begin in range(0, n, _AT_ONCE):
         check_interrupt()
         some = slice(begin, begin + _AT_ONCE)
         rated = native.rate_grids(grids[some], uniqueness, backdoor)
-        found.levels[some], found.backtracks[some], found.backdoors[some] = rated
-    if (found.backtracks < 0).any():
+        levels[some], backtracks[some], backdoors[some] = rated
+    if (backtracks < 0).any():
         raise InputError(
-            f"grid {int(np.argmax(found.backtracks < 0))} does not have exactly one solution"
+            f"grid {int(np.argmax(backtracks < 0))} does not have exactly one solution"
         )
-    return found
+    return levels, backtracks, backdoors
 
 
 def steps_text(grid: Bytes, uniqueness: bool = False, names: Sequence[str] = "123456789") -> str:

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import itemgetter
-from typing import Any, ClassVar, NamedTuple, Unpack, overload
+from typing import Any, ClassVar, Unpack, overload
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +42,15 @@ from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import PROVES_UNIQUENESS, DedupeSettings, FileSettings
 from batchsolve.settings.arguments import each_of, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
-from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues, agreement, solved_among
+from batchsolve.tables.answers import (
+    Found,
+    OutputRows,
+    RowSums,
+    RowTable,
+    RowValues,
+    agreement,
+    solved_among,
+)
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import check_read_once, files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
@@ -99,25 +107,8 @@ def _empty_table(slots: int) -> tuple[Words, Ints]:
     return np.empty((slots, 2), np.uint64), np.full(slots, UNSEEN, np.int64)
 
 
-class RowKeys(NamedTuple):
-    """The keys of the rows of a block, as they are compared with others.
-
-    Attributes
-    ----------
-    n_rows : int
-    sums : RowSums
-        With ``undecided`` rows, whose canonical form was not found: they are compared as they are
-        written.
-    keys : dict of str to (ndarray of uint64, shape (n, 2), ndarray of bool, shape (n,))
-        Keys of each row by their names, some of `KEYS`, and True for the rows that have one.
-    strata : (ndarray of int64, list of tuple of str)
-        As of `strata_of`, where rows are drawn by their strata.
-    """
-
-    n_rows: int
-    sums: RowSums
-    keys: dict[str, tuple[Words, Bools]]
-    strata: tuple[Ints, list[tuple[str, ...]]] = np.zeros(0, np.int64), []
+Keys = dict[str, tuple[Words, Bools]]
+"""The keys of rows by their names, some of `KEYS`: of shape (n, 2), and True for rows with one."""
 
 
 @dataclass
@@ -141,9 +132,8 @@ class Seen:
     --------
     >>> seen, grids = Seen(), np.array([[1, 2], [2, 1], [1, 2], [0, 0]], np.uint8)
     >>> keys = grid_keys(seen.secret, "1x2", grids), np.array([True, True, True, False])
-    >>> rows = RowKeys(4, RowSums({}), {"puzzle": keys})
-    >>> seen.first_rows(rows)["puzzle"].tolist(), seen.first_rows(rows)["puzzle"].tolist()
-    ([-1, -1, 0, -1], [0, 1, 0, -1])
+    >>> [seen.first_rows({"puzzle": keys})["puzzle"].tolist() for _ in range(2)]
+    [[-1, -1, 0, -1], [0, 1, 0, -1]]
     """
 
     secret: bytes = field(default_factory=partial(secrets.token_bytes, 32))
@@ -151,10 +141,10 @@ class Seen:
     n_known: int = 0
     _tables: dict[str, tuple[Words, Ints, int]] = field(default_factory=dict)
 
-    def first_rows(self, rows: RowKeys) -> dict[str, Ints]:
+    def first_rows(self, keys: Keys) -> dict[str, Ints]:
         """Add the keys of the next rows; return the first row with each, or `UNSEEN`."""
-        found = {name: self._add(name, *keys) for name, keys in rows.keys.items()}
-        self.n_rows += rows.n_rows
+        found = {name: self._add(name, *each) for name, each in keys.items()}
+        self.n_rows += len(next(iter(found.values())))
         return found
 
     def _add(self, name: str, keys: Words, counted: Bools) -> Ints:
@@ -180,8 +170,8 @@ class Seen:
         return (first != UNSEEN) & (first < self.n_known)
 
 
-def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = None) -> RowKeys:
-    """Return the keys of rows that are not solved, by their puzzles and given solutions.
+def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = None) -> OutputRows:
+    """Return the `Keys` of rows that are not solved, by their puzzles and given solutions.
 
     Invalid rows have none. The sums are ``invalid`` and ``undecided`` rows.
 
@@ -199,8 +189,8 @@ def row_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: None = 
     return _row_keys(secret, names, batch, is_valid, [grids.given for grids in batch.grids], sums)
 
 
-def solved_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: Answers) -> RowKeys:
-    """Return the keys of solved rows, by their puzzles and solutions.
+def solved_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: Answers) -> OutputRows:
+    """Return the `Keys` of solved rows, by their puzzles and solutions.
 
     Invalid rows have none, even if they have a given solution.
 
@@ -241,10 +231,11 @@ def _row_keys(
     is_valid: Bools,
     solutions: Sequence[Bytes],
     sums: RowSums,
-) -> RowKeys:
-    """Return the keys of valid rows, and of their solutions, which are 0 where there is none.
+) -> OutputRows:
+    """Return the `Keys` of valid rows, and of their solutions, which are 0 where there is none.
 
-    The sums have the first row that is invalid, or has no canonical form.
+    The sums have the ``undecided`` rows, whose canonical form was not found: they are compared as
+    they are written. They name the first row that is invalid or undecided.
     """
     n, undecided = len(batch), list[int]()
     keys = {name: (np.zeros((n, 2), np.uint64), np.zeros(n, np.bool_)) for name in names}
@@ -268,7 +259,7 @@ def _row_keys(
     wrong = [*np.flatnonzero(~is_valid)[:1].tolist(), *undecided]
     first = (min(wrong), "invalid, or without a canonical form") if wrong else None
     counts = sums.counts | {"undecided": len(undecided)}
-    return RowKeys(n, sums._replace(counts=counts, first_invalid=first), keys)
+    return OutputRows(keys, n, sums._replace(counts=counts, first_invalid=first))
 
 
 def _with_forms(shape: Shape, cells: Bytes, places: Ints) -> tuple[Bytes, Ints]:
@@ -543,7 +534,7 @@ class _Repeats:
             self.source = -1
         self.totals.known_rows = self.seen.n_known = self.seen.n_rows
 
-    def _decide(self, n_before: int, block: Block, found: RowKeys) -> Decision:
+    def _decide(self, n_before: int, block: Block, found: OutputRows) -> Decision:
         """Decide which rows of a block are kept, and count them."""
         first, *solutions = self._look_up(block, found)
         is_new, is_known = first == UNSEEN, self.seen.is_known(first)
@@ -556,12 +547,12 @@ class _Repeats:
             return first, None
         return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-    def _look_up(self, block: Block, found: RowKeys) -> Iterable[Ints]:
+    def _look_up(self, block: Block, found: OutputRows) -> Iterable[Ints]:
         """Return the first rows with the same keys, for the rows of the next block."""
         if block.source != self.source:
             self.source = block.source
             self.files.append((self.seen.n_rows, block.name))
-        return self.seen.first_rows(found).values()
+        return self.seen.first_rows(found.data).values()
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
@@ -758,9 +749,9 @@ def audit(
     return Audit(sums[0], sums[1], digests, time.perf_counter() - begin)
 
 
-def _count(seen: Seen, rows: RowKeys, totals: AuditedTable) -> None:
+def _count(seen: Seen, rows: OutputRows, totals: AuditedTable) -> None:
     """Add the faults, the repeated puzzles and the leaks among the next rows."""
-    counts, first = dict(rows.sums.counts), seen.first_rows(rows)
+    counts, first = dict(rows.sums.counts), seen.first_rows(rows.data)
     for suffix in ("", FORM):
         puzzle, solution = (first[f"{name}{suffix}"] for name in ("puzzle", "solution"))
         same = seen.is_known(puzzle)

@@ -8,7 +8,6 @@ stacks. A resumed run removes files that no transaction records.
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
@@ -23,11 +22,12 @@ from batchsolve.errors import InputError, JournalError, OutputError, counted, di
 from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.formats.whole_files import check_is_no_link, only_writer
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, UpToSymmetry, searched, symmetries_for
-from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS, check_part
+from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS
 from batchsolve.runs.journal import Journal, OpenStack, Part
+from batchsolve.runs.outputs import Parts
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
 from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
@@ -36,12 +36,10 @@ from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.settings.arguments import JOURNAL, flag_of, folder_of, text_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
-from batchsolve.tables.answers import Written
-from batchsolve.tables.places import make_durable
+from batchsolve.tables.answers import OutputRows
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
-_PART_NAME = re.compile(r"[0-9]{8,}\.parquet")  # no other files are ever removed
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file
 
@@ -115,13 +113,13 @@ class Run(AbstractContextManager["Run"]):
         name = text_of("a name", name or reading.name)
         problem, begin = problem_and_stacks(reading, stack)
         if flag_of("collect", collect) and isinstance(problem, GridProblem):
-            notation = notation or reading.notation or usual_notation(problem.n_digits)
+            notation = notation or reading.notation
         elif notation is not None:
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         if collect and cheapest is not None:
             raise InputError("a run keeps all covers or the cheapest; leave out `collect`")
         self._directory = folder_of("the directory of a run", directory)
-        self._folder = os.path.join(self._directory, SOLUTIONS)
+        self._solutions = Parts(os.path.join(self._directory, SOLUTIONS), "{:08d}.parquet".format)
         self._problem = problem
         self._collect = collect
         self._engine = engine
@@ -145,14 +143,14 @@ class Run(AbstractContextManager["Run"]):
         kernel = engine_for(engine, problem, has_costs=self._best is not None)
         check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
-        path = os.path.join(self._directory, JOURNAL)
+        self._solutions.journal = path = os.path.join(self._directory, JOURNAL)
         self._is_begun = os.path.lexists(self._directory)  # if not by us, it stays
         self._make_directory(path, flag_of("resume", resume))
         with ExitStack() as held:
             held.enter_context(only_writer(path))
             self._journal = held.enter_context(Journal(path, kind, settings, name))
             self._load()  # raises an error if the journal is damaged
-            self._remove_unrecorded_parts()
+            self._solutions.open(None, None, self._journal.parts())
             self._held = held.pop_all()
 
     def __repr__(self) -> str:
@@ -162,7 +160,7 @@ class Run(AbstractContextManager["Run"]):
         self._held.close()
         if error is not None and not self._is_begun:  # it would be in the way of the next one
             with suppress(OSError):
-                os.rmdir(self._folder)
+                os.rmdir(self._solutions.path)
                 if os.listdir(self._directory) == [JOURNAL]:
                     os.remove(self._journal.path)
                     os.rmdir(self._directory)
@@ -223,7 +221,7 @@ class Run(AbstractContextManager["Run"]):
         return TreeSearch(self._problem, settings, begin, pool, **how)
 
     def _make_directory(self, journal: str, resume: bool) -> None:
-        home, folder = self._directory, self._folder
+        home, folder = self._directory, self._solutions.path
         check_is_no_link(folder)
         with disk_errors(home):
             if os.path.isdir(home) and os.listdir(home):
@@ -235,7 +233,7 @@ class Run(AbstractContextManager["Run"]):
                         f"directory"
                     )
                 found = os.listdir(folder) if os.path.isdir(folder) else []
-                if not os.path.getsize(journal) and any(map(_PART_NAME.fullmatch, found)):
+                if not os.path.getsize(journal) and any(map(self._solutions.is_part, found)):
                     raise JournalError(
                         f"{journal}: is empty, but {folder} holds solutions; delete {home} to "
                         f"begin again, or name another directory"
@@ -247,7 +245,7 @@ class Run(AbstractContextManager["Run"]):
 
     def _load(self) -> tuple[Piece, Totals]:
         """Read the outstanding stacks and the sums from the journal, or begin a new run."""
-        self._n_parts = len(self._journal.parts())
+        self._solutions.n_parts = len(self._journal.parts())
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(self._start)
@@ -268,14 +266,6 @@ class Run(AbstractContextManager["Run"]):
         weights = np.array([rows[k][3] for k in order], np.float64)
         totals = Totals(**{name: state[name] for name in asdict(Totals())})
         return Piece(stacks, weights, np.array([rows[k][0] for k in order], np.int64)), totals
-
-    def _remove_unrecorded_parts(self) -> None:
-        parts = self._journal.parts()
-        unrecorded = set(os.listdir(self._folder)) - {part.name for part in parts}
-        for name in filter(_PART_NAME.fullmatch, unrecorded):
-            os.remove(os.path.join(self._folder, name))
-        for part in parts:
-            check_part(self._directory, part)
 
     def keep(self, changes: Changes) -> None:
         """Record changes, completely or not at all."""
@@ -307,17 +297,9 @@ class Run(AbstractContextManager["Run"]):
             parts += rest
         elif rest:
             parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
-        written = []
-        for part, n in parts:
-            name = f"{self._n_parts:08d}.parquet"
-            path = os.path.join(self._folder, name)
-            with disk_errors(path), open(path, "wb") as file:
-                file.write(part)
-                file.flush()
-                os.fsync(file.fileno())
-            written.append(Part(name, n, Written.of(part).checksum))
-            self._n_parts += 1
-        make_durable(self._folder)
+        rows = (OutputRows(None, n).encoded(part) for part, n in parts)
+        written = [part for each in rows for part in self._solutions.take(each)]
+        self._solutions.sync()
         return written
 
 

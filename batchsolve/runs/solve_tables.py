@@ -18,7 +18,6 @@ from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
     InstanceTables,
-    check_engine,
     hold_problems,
     instance_table,
     is_problem_file,
@@ -27,6 +26,7 @@ from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
 from batchsolve.runs.reading import TABLE_SUFFIXES
 from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
+from batchsolve.search.tree import check_can_count
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings
 from batchsolve.settings.keywords import CountFileFields, SolveFields, SolveFileFields, settings_of
 from batchsolve.tables.answers import answer_table
@@ -36,7 +36,6 @@ from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Files, Source, Tables, TableSource
 from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
 
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 
@@ -288,11 +287,7 @@ def solve_file(
     <BLANKLINE>
     """
     workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
-    spec = partial(_solving, search, files)
-    summary: Summary = run_files(spec, inputs, output, files, workers, on_progress)
-    if summary.advice:
-        LOG.info("%s unfinished: %s", f"{summary.unfinished:,}", summary.advice)
-    return summary
+    return run_files(partial(_solving, search, files), inputs, output, files, workers, on_progress)
 
 
 def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
@@ -311,7 +306,7 @@ def _of_problems(
 ) -> Spec:
     """Return the specification of a run over problems, of which covers are kept or only counted."""
     choice = Choice(search.engine)
-    check_engine(choice, search, keep)
+    check_can_count(choice, everything=not keep and search.limit is None)
     size = PARTS if isinstance(output, Parts) else BLOCKS
     source = InstanceTables(sources, choice, files, size)
     table = partial(instance_table, search=search, stats=files.stats, keep=keep)

@@ -45,7 +45,7 @@ from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_typ
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.places import exists, facts_of, suffix_of
-from batchsolve.tables.sources import Block, Boundary, Tables
+from batchsolve.tables.sources import TASKS, Block, Boundary, Tables
 from batchsolve.workers import Pool
 from batchsolve.workers.base import LOG
 
@@ -192,7 +192,7 @@ def outputs_of(
     pool : Pool
         Entered already.
     tell : callable
-        Called after each block.
+        Called at the beginning, and after each block.
     most_rows : int, optional
         The upper bound of the rows of a block.
     place : Place, optional
@@ -205,6 +205,7 @@ def outputs_of(
     """
     place, source = place or Place(), spec.source
     spec.begin(pool, tell)
+    tell(Progress(0, spec.totals, source.expected_rows(place.n_rows, place.end)))
     blocks = readable(source.blocks(place.end, most_rows), pool)
     try:
         blocks = (replace(block, number=k) for k, block in enumerate(blocks, place.n_blocks))
@@ -254,7 +255,6 @@ def tables_of(
     assert spec.table is not None
     table = spec.table(spec.reader)
     yield pa.Table.from_batches([], table.schema)
-    tell(Progress(0, spec.totals))
     with closing(outputs_of(spec, table.rows, pool, tell, most_rows)) as outputs:
         for _, rows in outputs:
             spec.totals.add(rows.sums)
@@ -474,7 +474,8 @@ class FileRun:
         """Carry out a specification, or go on with an interrupted run of it."""
         start = time.perf_counter()
         self._check()
-        self.spec = replace(open_spec(self.paths, self.output), size=self.output.n_tasks)
+        n_tasks = self.output.block_size.most // TASKS.most
+        self.spec = replace(open_spec(self.paths, self.output), size=n_tasks)
         # before a journal is made, because a cluster may be unreachable
         with self.output.held(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
@@ -487,7 +488,8 @@ class FileRun:
                 check_parquet(table.schema)
             with self._opened_journal() if self.output.journal else nullcontext() as self.journal:
                 self._write(table)
-            note_columns(self.spec.totals, self.spec.source)
+            if isinstance(self.spec.source, Tables):
+                note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals
 
@@ -559,8 +561,6 @@ class FileRun:
 
     def _write_rows(self, write: Write) -> None:
         self.record()
-        expected = self.spec.source.expected_rows(self.place.n_rows, self.place.end)
-        self.tell(Progress(0, self.spec.totals, expected))
         chunk = self.settings.chunk
         try:
             with Behind() as behind:

@@ -23,6 +23,7 @@ import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints, owners_of
 from batchsolve.engines import (
+    Choice,
     Engine,
     Outcome,
     Task,
@@ -160,7 +161,7 @@ class Totals:
     seconds: float = 0.0
 
 
-def check_can_count(engine: Engine, everything: bool) -> None:
+def check_can_count(engine: Engine | Choice, everything: bool) -> None:
     """Raise `InputError` if an engine only counts everything, and something else is wanted."""
     if engine.capabilities.counts_only and not everything:
         raise InputError(

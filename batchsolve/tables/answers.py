@@ -41,7 +41,6 @@ from batchsolve.tables.columns import (
     is_number,
     is_text,
     nested,
-    one_chunk,
     storage_of,
 )
 from batchsolve.tables.places import open_to_read, split_suffixes
@@ -315,8 +314,6 @@ def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.
 
 def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     """Return a column of n texts, null where `values` has none."""
-    if not values:
-        return pa.nulls(n, pa.string())
     places = np.full(n, -1)
     places[list(values)] = np.arange(len(values))
     return pa.array(values.values(), pa.string()).take(pa.array(places, mask=places < 0))
@@ -423,10 +420,10 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
         return pa.array(values, pa.string())
     if kind in (pa.binary(), pa.large_binary()) or types.is_fixed_size_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
-    text = column if column.type == pa.string() else column.cast(pa.string())
+    text = column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
-    return one_chunk(text)
+    return text.combine_chunks()
 
 
 def _json_lines(table: pa.Table) -> pa.Buffer | bytes:
@@ -509,7 +506,7 @@ def _array_of_no_rows(schema: pa.Schema) -> bytes:
 
 def _digits(table: pa.Table) -> bytes:
     """Write the column ``solution`` as the digits of each row; 0 for null."""
-    column = one_chunk(table["solution"])
+    column = table["solution"].combine_chunks()
     n_cells = column.type.list_size
     digits = np.zeros((len(column), n_cells), np.uint8)
     digits[np.asarray(column.is_valid())] = np.asarray(column.flatten()).reshape(-1, n_cells)
@@ -684,8 +681,6 @@ def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
     types = pa.types
     if types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    elif types.is_string_view(column.type):
-        column = column.cast(pa.string())
     yield np.asarray(column.is_valid()).tobytes()
     column, kind = column.drop_null(), column.type
     if types.is_struct(kind):

@@ -84,10 +84,6 @@ class Layout:
     parse: Callable[[Layout, Any], Rows]
     delimiter: str = ""
 
-    def rows(self, records: bytes | pa.Table) -> Rows:
-        """Parse records."""
-        return self.parse(self, records)
-
 
 def text_layout(
     names: Iterable[str], parse: Callable[[Layout, bytes], Rows], delimiter: str = ""
@@ -141,23 +137,14 @@ def _lines(data: bytes, around: str = "") -> pa.Array:
 
     Characters around them are trimmed; by default, white space.
     """
-    check_text(data)
+    data.decode()  # raises an error that says which bytes are no UTF-8; pyarrow's does not
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
     whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
     found = pc.split_pattern(whole, "\n").values
-    if around:
-        found = pc.utf8_trim(found, around)
-    else:
-        found = (pc.ascii_trim_whitespace if data.isascii() else pc.utf8_trim_whitespace)(found)
+    found = pc.utf8_trim(found, around) if around else pc.utf8_trim_whitespace(found)
     if b"#" in data:
         found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
     return found.filter(pc.greater(pc.binary_length(found), 0))
-
-
-def check_text(data: bytes) -> None:
-    """Raise `UnicodeDecodeError` if bytes are not UTF-8; pyarrow would not say which bytes."""
-    if not data.isascii():
-        data.decode()
 
 
 def delimited(layout: Layout, data: bytes) -> Rows:
@@ -168,7 +155,7 @@ def delimited(layout: Layout, data: bytes) -> Rows:
         ragged.append((row.number - 1, row.actual_columns, row.text))
         return "skip"
 
-    check_text(data)
+    data.decode()  # as in `_lines`
     if not data or (data.isspace() and not data.strip(b"\r\n")):
         return layout.schema.empty_table(), {}
     if data.startswith(BOM):  # not the mark of the file, but a character at a block's beginning
@@ -251,11 +238,6 @@ def checked_table(layout: Layout, table: pa.Table) -> Rows:
 
 
 # ---- kinds of columns -----------------------------------------------------------------------
-
-
-def one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array; a column of one chunk is not copied."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def is_list(kind: pa.DataType) -> bool:
@@ -433,7 +415,7 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         column = column.cast(pa.string())
-    return one_chunk(column)
+    return column.combine_chunks()
 
 
 def without_brackets(text: pa.Array) -> pa.Array:
@@ -549,7 +531,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
 
     Inner lists that are not the rows of a square stay lines, so that none makes up for another.
     """
-    values, rows = one_chunk(column), np.arange(len(column))
+    values, rows = column.combine_chunks(), np.arange(len(column))
     owners = sizes = np.array([], np.int64)  # of the innermost lists of several elements
     while is_list(values.type):
         parents = np.asarray(pc.list_parent_indices(values))

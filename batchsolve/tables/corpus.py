@@ -172,9 +172,9 @@ class Corpus(Tables):
         self.problem, self.notation = main.problem, main.notation
         self.rule_columns = main.rules.names
 
-    def batches(self, most_rows: int | None = None) -> Iterator[Batch]:
+    def batches(self) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
-        return map(self.reader.read, self.blocks(most_rows=most_rows))
+        return map(self.reader.read, self.blocks())
 
     def stacks(self, by: str | None = None) -> tuple[GridProblem, dict[str, Stacks]]:
         """Read the corpus in this process; return the problem and the stacks, with rows as roots.
@@ -531,8 +531,9 @@ class Corpus(Tables):
         """Return the columns of rules that a user names, or all that can be some."""
         if named is None:
             self._refuse_likely_rules()
-            return [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
-        names = [name.strip() for name in named.split(",") if name.strip() != "none"]
+            names = [name for name in COLUMNS if name in self.columns and self._has_texts(name)]
+        else:
+            names = [name.strip() for name in named.split(",") if name.strip() != "none"]
         if wrong := set(names).difference(COLUMNS):
             raise InputError(
                 f"{quoted(min(wrong))} is not a column of rules; choose from "
@@ -541,24 +542,20 @@ class Corpus(Tables):
         for name in sorted(names):
             self.check_column(name)
         if SUMS in names and CAGES not in names:
-            raise InputError(f"the column {SUMS!r} has the sums of cages; name {CAGES!r} with it")
+            raise InputError(
+                f"the column {SUMS!r} has the sums of cages; add or name the column {CAGES!r}, or "
+                f"name other columns of rules, or none, with `rule_columns`"
+            )
         return names
 
     def _refuse_likely_rules(self) -> None:
         """Raise `InputError` if a column seems to hold rules that would not be read."""
         for name in self.columns:
             plain = _plain(name)
-            if plain not in (*COLUMNS, BOX) or not self._has_texts(name):
-                continue
-            if name != plain and plain not in self.columns:
+            if plain in {*COLUMNS, BOX}.difference(self.columns) and self._has_texts(name):
                 raise InputError(
                     f"column {quoted(name)} may hold rules of the rows; rename it {plain!r}, or "
                     f"name the columns of rules, or none, with `rule_columns`"
-                )
-            if name == SUMS and CAGES not in self.columns:
-                raise InputError(
-                    f"the column {SUMS!r} has the sums of cages, and there is no column {CAGES!r}; "
-                    f"add it, or name the columns of rules, or none, with `rule_columns`"
                 )
 
     def _holds_rules(self, name: str) -> bool:

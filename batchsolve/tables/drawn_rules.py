@@ -182,14 +182,14 @@ class DrawnRules:
 
     def texts(self, given: OwnRules, lines: Sequence[list[Line]] = ()) -> Texts:
         """Return the texts of the columns of rows with these rules and lines."""
-        n = self.rules.n_digits
         found: dict[str, list[str]] = {}
         if self.has_regions:
-            found[REGIONS] = [_joined(row, _LABELS[:n]) for row in given.regions.tolist()]
+            found[REGIONS] = ["".join(_LABELS[k] for k in row) for row in given.regions.tolist()]
         if CAGES in self.names:
             found[CAGES], found[SUMS] = _cage_texts(given, self.rules.n_cells)
         if PARITY in self.kinds:
-            found[MARKS] = [_joined(row, "eo") for row in (given.allowed & np.uint64(1)).tolist()]
+            odd = (given.allowed & np.uint64(1)).tolist()
+            found[MARKS] = ["".join("eo"[k] for k in row) for row in odd]
         if PAIRS in self.names:
             found[PAIRS] = self._pair_texts(given)
         if self.lines is not None:
@@ -298,7 +298,3 @@ def _line_texts(drawn: Sequence[list[Line]], rules: Rules) -> list[str]:
         + "".join("~".join([begins[kind], *(names[c] for c in cells)]) for kind, cells in some)
         for some in drawn
     ]
-
-
-def _joined(numbers: list[int], names: str) -> str:
-    return "".join([names[k] for k in numbers])

@@ -176,6 +176,12 @@ class Shape:
     solution_notation: Notation
     read_as: str = ""
 
+    @classmethod
+    def usual(cls, problem: GridProblem) -> Shape:
+        """Return the shape of grids in memory, which are in no notation."""
+        n = problem.n_digits
+        return cls(RuleColumns(n, fixed=problem), usual_notation(n), usual_notation(n))
+
     @cached_property
     def problem(self) -> GridProblem:
         """The problem of rows without own rules."""
@@ -324,11 +330,9 @@ class Batch:
 
     def groups(self) -> list[tuple[GridProblem, Stacks]]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
-        parts = self._parts()
-        if self.faults:
-            good = np.ones(len(self), np.bool_)
-            good[list(self.faults)] = False
-            parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in parts)
+        good = np.ones(len(self), np.bool_)
+        good[list(self.faults)] = False
+        parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in self._parts())
         return [
             (problem, problem.stacks_of(grids.puzzles_of(rows), rows))
             for grids, problem, rows in parts
@@ -337,8 +341,7 @@ class Batch:
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """Return the `Status` of every row, and the messages of some."""
         status = answers.status(limit)
-        if self.faults:
-            status[list(self.faults)] = Status.INVALID
+        status[list(self.faults)] = Status.INVALID
         return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
 
     def explain_clashes(self, clashes: npt.NDArray[np.signedinteger]) -> dict[int, str]:
@@ -360,6 +363,12 @@ class Batch:
             clashes[rows] = problem.at(rows).first_clashes(grids.puzzles_of(rows))
         clashes[list(self.faults)] = 0
         return clashes
+
+    def invalid_rows(self) -> dict[int, str]:
+        """Return the rows that are malformed or have clues that clash, and why."""
+        clashes = self.first_clashes()
+        clashes[list(self.faults)] = -1
+        return self.explain_clashes(clashes) | self.faults
 
     def check(self, wanted: Ints) -> Bools:
         """Return True for each wanted row whose given solution is right, without any engine."""
@@ -473,8 +482,7 @@ class Reader:
             {name: _rules_as_text(table[name], name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
-        if self.numbers:
-            table = with_numbers(table, self.numbers)
+        table = with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         return Batch(table, grids, faults, block)
@@ -526,8 +534,7 @@ class Reader:
             if self.box_is_named or default_box(self.main.rules.n_digits) == self.main.box:
                 differ &= boxes.any(axis=1)
             is_other |= differ
-        if faults:
-            is_other[list(faults)] = False
+        is_other[list(faults)] = False
         rows = np.flatnonzero(is_other)
         if boxes is not None and self.is_one:
             for row in rows[differ[rows]].tolist():
@@ -690,7 +697,9 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
     kinds, which = np.unique(codes, return_inverse=True)
-    made = pa.array([_blank(Form.of(code)) for code in kinds.tolist()], pa.string())
+    sizes = map(Form.of, kinds.tolist())
+    blank = [(" " if as_numbers else "").join("." * n**2) for n, as_numbers in sizes]
+    made = pa.array(blank, pa.string())
     texts = made.take(pa.array(which))
     if not drawings:
         return texts
@@ -701,10 +710,6 @@ def _codes(sizes: Ints) -> Ints:
     """Return the usual forms of grids of some sizes; `NO_FORM` for 0."""
     usual = [Form(n, not usual_notation(n).symbols).code if n else NO_FORM for n in sizes.tolist()]
     return np.array(usual, np.int64)
-
-
-def _blank(form: Form) -> str:
-    return (" " if form.as_numbers else "").join("." * form.n_digits**2)
 
 
 def _sizes_told(name: str, text: pa.Array) -> Ints:

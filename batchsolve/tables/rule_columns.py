@@ -35,7 +35,6 @@ from batchsolve.problems.sudoku import (
     square_drawing,
 )
 from batchsolve.settings.arguments import names_in
-from batchsolve.tables.columns import one_chunk
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -393,7 +392,7 @@ def _by_texts(
     table = pa.table({**there, "row": rows}).group_by(list(there), use_threads=False)
     found = table.aggregate([("row", "list")])
     texts = [found[name].to_pylist() if name in there else [""] * len(found) for name in names]
-    lists = one_chunk(found["row_list"])
+    lists = found["row_list"].combine_chunks()
     each = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
     return sorted(zip(zip(*texts, strict=True), each, strict=True), key=lambda one: one[1][0])
 

@@ -199,7 +199,7 @@ class Block:
         if isinstance(records, pa.Table) and any(map(_is_doubly_fixed, records.schema.types)):
             records = _copied(records)
         with named_errors(self.name):
-            return self.layout.rows(records)
+            return self.layout.parse(self.layout, records)
 
     def n_rows(self) -> int:
         """Return the number of rows; lines of a table without quoted values are only counted."""

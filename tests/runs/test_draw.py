@@ -56,7 +56,7 @@ def test_limits_end_the_search_for_the_first_covers():
         assert not result.complete
         assert covers == []
         assert result.nodes <= 3
-    with pytest.raises(InputError, match="only counts; name another"):
+    with pytest.raises(InputError, match="only counts, and counts everything"):
         first_covers(queens, limit=1, search=SearchSettings(engine="memo"))
     with pytest.raises(bs.ProblemError, match="not a partial cover"):
         first_covers(queens, [0, 1], limit=1)

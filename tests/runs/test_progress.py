@@ -2,12 +2,13 @@
 
 import re
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import EASY
 
 import batchsolve as bs
-from batchsolve.runs import canonical
+from batchsolve.runs import solve
 
 PUZZLES = ["1.....2..3.....4", "12..............", "11.............."] * 3
 VALID = PUZZLES[:2] * 5
@@ -70,11 +71,12 @@ def test_true_draws_one_bar(call, capsys):
 
 
 def test_forms_are_found_some_at_a_time(monkeypatch):
-    whole = bs.canonical_forms(VALID)
-    monkeypatch.setattr(canonical, "AT_ONCE", 3)
+    grids = np.tile(bs.canonical_forms(VALID).grids, (15, 1))
+    whole = bs.canonical_forms(grids)
+    monkeypatch.setattr(solve, "BLOCK_CELLS", 1)
     told = []
-    forms = bs.canonical_forms(VALID, on_progress=told.append)
-    assert [each.new_rows for each in told] == [3, 3, 3, 1]
+    forms = bs.canonical_forms(grids, on_progress=told.append)
+    assert [each.new_rows for each in told] == [64, 64, 22]
     for name in ("grids", "symmetries", "transposed", "rows", "columns"):
         assert (getattr(forms, name) == getattr(whole, name)).all()
 

@@ -325,8 +325,8 @@ def test_columns_of_numbers_are_no_rules():
 @pytest.mark.parametrize(
     ("column", "named", "why"),
     [
-        ("sums", None, "has the sums of cages, and there is no column 'cages'; add it, or name"),
-        ("sums", "sums", "has the sums of cages; name 'cages' with it"),
+        ("sums", None, "has the sums of cages; add or name"),
+        ("sums", "sums", "has the sums of cages; add or name the column 'cages'"),
         ("Regions", None, "column 'Regions' may hold rules of the rows; rename it 'regions', or"),
         (" Box", None, "column ' Box' may hold rules of the rows; rename it 'box', or"),
     ],
