@@ -9,18 +9,19 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from operator import attrgetter
 from shutil import rmtree
 from typing import get_args, get_type_hints
+from unittest.mock import Mock
 
 import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from conftest import changed
+from conftest import EASY, PUZZLE, SOLUTION, changed
 from invoking import invoke
 
 import batchsolve as bs
@@ -31,11 +32,10 @@ from batchsolve.problems.notation import Notation
 from batchsolve.runs.run import describe_run
 from batchsolve.scaling import report
 
-FOUR = ["1.....2..3.....4", "1...............", "1....1..........", "1" * 16]
+FOUR = [PUZZLE, "1...............", "1....1..........", "1" * 16]
 OTHER = [text[::-1] for text in FOUR]
-SOLVED = ["1243342143122134"] * 4
+SOLVED = [SOLUTION] * 4
 REGIONS = "AAAABBBBCCCCDDDD"
-NINE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 UNIQUE = "...7.....1.......4364.........62........15.2..2..345.6..72.9..3.3....6....2....87"
 NINE_SOLVED = "534678912672195348198342567859761423426853791713924856961537284287419635345286179"
 QUEENS = bs.family("queens:6")
@@ -57,9 +57,9 @@ REPEATED = pa.table(
         "rules": ["", "", "", "", "x", "", ""],
     }
 )
-NINES = [NINE, UNIQUE, "." * 81, "1" * 81]
-RATED = pa.table({"puzzle": NINES, "other": [NINE_SOLVED, NINE, NINE, NINE]})
-PREDICTED = [SOLVED[0], "1234341221434321", "1243", None]
+NINES = [EASY, UNIQUE, "." * 81, "1" * 81]
+RATED = pa.table({"puzzle": NINES, "other": [NINE_SOLVED, EASY, EASY, EASY]})
+PREDICTED = [SOLUTION, "1234341221434321", "1243", None]
 PREDICTED = pa.table({**TABLE.to_pydict(), "prediction": PREDICTED, "guess": SOLVED})
 UNTIMED = {"seconds", "rows_per_second"}
 
@@ -198,7 +198,7 @@ CASES = {
     "audit": Case(lambda folder, **how: bs.audit(TABLE, TABLE.slice(0, 3), **how)),
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
-    "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
+    "canonical": Case(lambda folder, **how: bs.canonical(PUZZLE, **how)),
     "canonical_forms": Case(
         lambda folder, **how: bs.canonical_forms(FOUR[:1], **how), {"problem": bs.Sudoku(1, 4)}
     ),
@@ -379,16 +379,16 @@ def untimed(text):
     return re.sub(r"[\d,]+ rows/s|(?<![\d.])\d+\.\d+(e[-+]?\d+)?(?![\d.])", "?", text)
 
 
+def make_empty(folder):
+    for old in folder.iterdir():
+        rmtree(old) if old.is_dir() else old.unlink()
+
+
 def without_times(facts):
     return {name: value for name, value in facts.items() if name not in UNTIMED}
 
 
-class Interrupted(BaseException):
-    """The end of a run before it is resumed."""
-
-
-def interrupt(_):
-    raise Interrupted
+interrupt = Mock(side_effect=KeyboardInterrupt)  # the end of a run before it is resumed
 
 
 @pytest.fixture(autouse=True)
@@ -410,21 +410,19 @@ def _workers_tell(monkeypatch):
 
 
 @pytest.fixture
-def outcome(caplog, tmp_path, monkeypatch):
+def outcome(caplog, here):
     """Return a function that calls another, and returns all that it did, or its error."""
-    monkeypatch.chdir(tmp_path)
 
     def do(call, after_interrupt, **how):
-        for old in tmp_path.iterdir():
-            rmtree(old) if old.is_dir() else old.unlink()
+        make_empty(here)
         if after_interrupt:
-            with suppress(Interrupted, TypeError):
-                call(tmp_path, on_progress=interrupt)
+            with suppress(KeyboardInterrupt, TypeError):
+                call(here, on_progress=interrupt)
         told.clear()
         caplog.clear()
         try:
             with caplog.at_level(logging.WARNING):
-                value = seen(call(tmp_path, **how))
+                value = seen(call(here, **how))
         except bs.BatchsolveError as error:
             return str(error)
         return value, Counter(map(repr, told)), caplog.messages
@@ -579,33 +577,23 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture
-def printed(home, tmp_path, monkeypatch):
+def printed(home, here, monkeypatch):
     """Return a function that calls a command, and returns all that it did."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(report, "can_draw", lambda: False)  # pictures take seconds
 
     def do(*words, after_interrupt=False):
-        for old in tmp_path.iterdir():
-            rmtree(old) if old.is_dir() else old.unlink()
+        make_empty(here)
         words = [word.format(home=home) for word in words]
         if after_interrupt:
             with monkeypatch.context() as patched:
-                patched.setattr(Printing, "progress", interrupted_progress)
+                patched.setattr(Printing, "progress", lambda *_: nullcontext(interrupt))
                 invoke(*(word for word in words if word != "--resume"))
         told.clear()
         done = invoke(*words)
         said = untimed(done.stdout), untimed(done.stderr)
-        return done.exit_code, said, Counter(map(repr, told)), files_in(tmp_path)
+        return done.exit_code, said, Counter(map(repr, told)), files_in(here)
 
     return do
-
-
-@contextmanager
-def interrupted_progress(*_):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    yield stop
 
 
 def contents(path):
