@@ -5,8 +5,8 @@ import os
 import re
 import signal
 import time
+from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import patch
 
 import fuzz as script
@@ -22,8 +22,6 @@ from batchsolve.engines import native
 from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, specs, split as job_array
 from batchsolve.tables.columns import Layout
-
-SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
 
 
 def found(kind, what="", inputs=400, seed=1):
@@ -158,7 +156,7 @@ def test_a_wrong_total_is_found_and_kept_and_can_be_run_again(tmp_path, monkeypa
         return {**result, "count": result["count"] * 2}
 
     monkeypatch.setattr(job_array, "_read_result", read_twice)
-    monkeypatch.setattr(script, "Process", lambda *_: Here())
+    monkeypatch.setattr(script, "Process", lambda *_: nullcontext(run_commands))
     arguments = ["--kinds", "results", "--keep", str(tmp_path / "kept"), "--seed", "1"]
     assert script.main(["--inputs", "5", *arguments]) == 1
     said = capsys.readouterr().out
@@ -169,17 +167,7 @@ def test_a_wrong_total_is_found_and_kept_and_can_be_run_again(tmp_path, monkeypa
     assert (tmp_path / "kept" / number / "failure.txt").read_text() in said
 
 
-class Here:
-    """A stand-in for a process that runs commands in this one."""
-
-    def __enter__(self):
-        return run_commands
-
-    def __exit__(self, *_):
-        pass
-
-
 def test_an_unknown_kind_is_refused():
-    done = run_python(SCRIPT, "--kinds", "table,tables")
+    done = run_python(script.__file__, "--kinds", "table,tables")
     assert done.returncode == 2
     assert "unknown kind 'tables'; choose from table, rules, problem" in done.stderr
