@@ -143,20 +143,28 @@ class OfEveryBackend:
         assert log["nodes"].sum() == N_NODES
         assert run.master > 0
 
+    def test_tasks_that_raise_and_workers_killed_once(self, workers, tmp_path):
+        once = Failing([13], "kill", once=str(tmp_path / "killed"))
+        with Pool(**workers) as pool:
+            if workers["backend"] != "threading":
+                assert by_root(pool.start(work(once), tasks())) == right()
+                assert (tmp_path / "killed").exists()
+            answers = scheduled(pool, Failing([6, 7], "raise"))
+        failed = ["the search failed: RuntimeError: a bug in the search"] * 2
+        assert [answers.pop(root) for root in (6, 7)] == failed
+        assert answers == {root: n for root, n in right().items() if root not in (6, 7)}
+
 
 class OfClusters(OfEveryBackend):
     """Tests of a backend whose workers are a cluster; its name is `backend`."""
 
     sends_once = True
 
-    def test_tasks_that_raise_and_workers_killed_once(self, workers, tmp_path):
-        once = Failing([13], "kill", once=str(tmp_path / "killed"))
-        with Pool(**workers) as pool:
-            assert by_root(pool.start(work(once), tasks())) == right()
-            assert (tmp_path / "killed").exists()
-            answers = scheduled(pool, Failing([7], "raise"))
-        assert answers.pop(7) == "the search failed: RuntimeError: a bug in the search"
-        assert answers == {root: n for root, n in right().items() if root != 7}
+    def test_a_worker_of_another_version_is_one_error(self, workers, monkeypatch):
+        monkeypatch.setattr(bs, "__version__", "0.0.9")
+        why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
+        with pytest.raises(bs.InputError, match=f"{why}$"):
+            bs.count(QUEENS, budget=100, engine="dlx", **workers)
 
     @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
     @pytest.mark.parametrize(

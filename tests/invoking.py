@@ -1,8 +1,9 @@
-"""Commands that are called in the process of a test, and without the rights of root."""
+"""Commands called in the process of a test, and without the rights of root; and signals."""
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -69,3 +70,10 @@ def invoke_on(path, data, *arguments):
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     with open(path, "rb") as file:
         return invoke(*arguments, input=file)
+
+
+def press_in(module, signum=signal.SIGINT):
+    """Press Ctrl-C, or send another signal, in code of a module with this name."""
+    space = {"__name__": module, "press": lambda: signal.raise_signal(signum)}
+    exec("def function(): press()", space)
+    space["function"]()  # outside of exec: Python ends by SIGINT once an interrupt leaves that

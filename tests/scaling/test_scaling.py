@@ -3,7 +3,6 @@ import json
 import os
 import platform
 import shutil
-import signal
 from datetime import datetime
 from operator import attrgetter
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
-from invoking import invoke, refused
+from invoking import invoke, press_in, refused
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
@@ -138,12 +137,6 @@ def scale(home, *words):
     return invoke(*SCALE, *words, "-o", home)
 
 
-def press_in_a_callback():
-    """Press Ctrl-C where `interrupts` only notes it."""
-    press = {"press": lambda: signal.raise_signal(signal.SIGINT)}
-    exec("press()", {"__name__": "distributed.gc", **press})
-
-
 @pytest.mark.parametrize("before", range(1, 8))
 def test_scale_hears_an_interrupt_that_was_noted_at_the_next_result(before, tmp_path, monkeypatch):
     from batchsolve.engines import native
@@ -153,7 +146,7 @@ def test_scale_hears_an_interrupt_that_was_noted_at_the_next_result(before, tmp_
     def interrupted(problem, task):
         calls.append(1)
         if len(calls) == before:
-            press_in_a_callback()
+            press_in("distributed.gc")
         return search(problem, task)
 
     monkeypatch.setattr(native, "search_links", interrupted)
@@ -364,7 +357,7 @@ def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, mo
 
 def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_path, monkeypatch):
     def interrupted(*arguments):
-        press_in_a_callback()
+        press_in("distributed.gc")
         return write_report(*arguments)
 
     monkeypatch.setattr("batchsolve.scaling.report.write_report", interrupted)

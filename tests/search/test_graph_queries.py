@@ -49,17 +49,6 @@ def test_costs_of_covers_below_clues(tmp_path):
     assert bs.distribution(str(path), "cost", stack=[1]) == {22: 1}
 
 
-@pytest.mark.parametrize("asked", [["--by", "options"], ["--memo", "--graph", "graph.zdd"]])
-def test_graphs_that_take_too_much_time(asked, here):
-    late = invoke("count", "latin:7", *asked, "--time-limit", 0.1)
-    assert (late.exit_code, late.stdout) == (1, "")
-    assert late.stderr == "batchsolve: the time limit was reached before there was a result\n"
-    facts = json.loads(invoke("count", "latin:7", *asked, "--time-limit", 0.1, "--json").stdout)
-    assert (facts["count"], facts["complete"]) == (0, False)
-    assert not list(here.iterdir())
-    assert invoke("count", "latin:4", *asked, "--time-limit", 60).exit_code == 0
-
-
 def test_sums_that_take_too_much_memory():
     graph = bs.solution_graph(family("latin:4"))
     weights = [7**k for k in range(graph.problem.n_options)]

@@ -54,11 +54,9 @@ def test_names_in_the_manifest_are_those_of_its_other_parts(manifest):
         assert template["spec"]["securityContext"]["runAsNonRoot"]
         volumes = {each["name"]: each for each in template["spec"]["volumes"]}
         assert {each["name"] for each in container["volumeMounts"]} == set(volumes)
-        assert (
-            "ConfigMap",
-            volumes["dask"]["projected"]["sources"][0]["configMap"]["name"],
-        ) in named
-        assert ("Secret", volumes["dask"]["projected"]["sources"][1]["secret"]["name"]) in named
+        settings, certificate = volumes["dask"]["projected"]["sources"]
+        assert ("ConfigMap", settings["configMap"]["name"]) in named
+        assert ("Secret", certificate["secret"]["name"]) in named
         if "runs" in volumes:
             claim = volumes["runs"]["persistentVolumeClaim"]["claimName"]
             assert ("PersistentVolumeClaim", claim) in named
@@ -137,11 +135,9 @@ def test_the_container_file_builds_from_the_wheel(tmp_path):
             name, _, value = rest.partition("=")
             settings[name] = value
         if word in ("RUN", "CMD"):
-            line = (
-                rest.replace(target, f"{image}/") if word == "RUN" else shlex.join(json.loads(rest))
-            )
-            done = subprocess.run(
-                ["sh", "-ec", line], env=settings, cwd=tmp_path, capture_output=True, text=True
-            )
+            is_run = word == "RUN"
+            line = rest.replace(target, f"{image}/") if is_run else shlex.join(json.loads(rest))
+            how = {"env": settings, "cwd": tmp_path, "capture_output": True, "text": True}
+            done = subprocess.run(["sh", "-ec", line], **how)
             assert done.returncode == 0, done.stderr
     assert "Usage: batchsolve" in done.stdout

@@ -10,15 +10,7 @@ import time
 from contextlib import ExitStack, suppress
 
 import pytest
-from backends import (
-    N_GRIDS,
-    QUEENS,
-    OfClusters,
-    check_no_cluster,
-    clue_row,
-    right,
-    unused_port,
-)
+from backends import N_GRIDS, QUEENS, OfClusters, check_no_cluster, clue_row, right, unused_port
 from failing import Failing
 from invoking import invoke, run_python
 from rooted import Meets, by_root, pieces, scheduled, tasks, work
@@ -309,17 +301,10 @@ def test_a_script_on_standard_input_is_to_be_saved():
     assert "<stdin> is not a file (python -?); save the script, with its calls below" in last
 
 
-@pytest.mark.parametrize("joined", ["before", "later"])
-def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
-    monkeypatch.setattr(bs, "__version__", "0.0.9")
-    if joined == "later":  # as when the workers that were there first had this version
-        where = "batchsolve.workers.dask.DaskWorkers._check_versions"
-        monkeypatch.setattr(where, lambda self: None)
-    why = (
-        r"the worker tcp://\S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
-    )
-    with pytest.raises(bs.InputError, match=why):
-        bs.count(QUEENS, budget=100, engine="dlx", **workers)
+def test_a_worker_of_another_version_that_joined_later_is_one_error(workers, monkeypatch):
+    """The workers that were there first had the version of this process."""
+    monkeypatch.setattr("batchsolve.workers.dask.DaskWorkers._check_versions", lambda self: None)
+    TestDask().test_a_worker_of_another_version_is_one_error(workers, monkeypatch)
 
 
 def test_a_worker_without_batchsolve_is_one_line(cluster, tmp_path):

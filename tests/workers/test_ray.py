@@ -161,13 +161,6 @@ def test_sigterm_to_a_command_and_to_the_head_of_ray_ends_the_command(tmp_path):
     assert "batchsolve: terminated; what is done is kept in" in process.communicate()[1]
 
 
-def test_a_worker_of_another_version_is_one_error(workers, monkeypatch):
-    monkeypatch.setattr(bs, "__version__", "0.0.9")
-    why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it$"
-    with pytest.raises(bs.InputError, match=why):
-        bs.count("queens:9", budget=100, engine="dlx", **workers)
-
-
 @pytest.mark.parametrize("asks", [False, True])
 def test_a_ray_cluster_that_asks_for_no_token_is_said(workers, monkeypatch, caplog, asks):
     monkeypatch.setattr("batchsolve.workers.ray.asks_for_a_token", lambda: asks)
