@@ -144,6 +144,17 @@ def bounded_problems(draw):
     return changed(problem, bounds=bounds)
 
 
+def small_grids(most_clues, least=0, most=8):
+    """Return a strategy for 4×4 grids, each with some clues, which may clash; shape (n, 16)."""
+    clues = st.dictionaries(st.integers(0, 15), st.integers(1, 4), max_size=most_clues)
+
+    def filled(rows):
+        cells = [[row.get(cell, 0) for cell in range(16)] for row in rows]
+        return np.array(cells, np.uint8).reshape(-1, 16)
+
+    return st.lists(clues, min_size=least, max_size=most).map(filled)
+
+
 def wide(*sizes):
     """Return a problem whose items have these numbers of options, of nothing else."""
     names = [str(i) for i in range(len(sizes))]

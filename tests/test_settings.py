@@ -71,6 +71,8 @@ def tell(*_):
 
 
 VALUES = {
+    **dict.fromkeys(["canonical", "filename", "resume", "stats", "stop_on_invalid"], True),
+    **dict.fromkeys(["check", "on_progress"], tell),
     "address": "tcp://127.0.0.1:1",
     "alphabet": "ABCD",
     "backend": "loky",
@@ -78,25 +80,18 @@ VALUES = {
     "box": (1, 4),
     "branch": "first",
     "budget": 2,
-    "canonical": True,
-    "check": tell,
     "chunk": 1,
     "column": "other",
     "columns": ("quizzes", "answers"),
     "engine": "dlx",
-    "filename": True,
     "jobs": 2,
     "limit": 1,
     "node_limit": 3,
-    "on_progress": tell,
     "regions": REGIONS,
-    "resume": True,
     "rule_columns": "none",
     "rules": "x",
     "solution_column": "third",
     "split_depth": 1,
-    "stats": True,
-    "stop_on_invalid": True,
     "time_limit": 1e-9,
 }
 """Other values than the defaults, which suit most functions."""
@@ -158,6 +153,7 @@ def of_a_row(folder, **how):
 NAMES = ["queens:9", "queens:x", "langford:3"]
 COUNTED = pa.table({"problem": NAMES, "again": ["queens:4", "langford:3", ""]})
 MADE = {
+    **dict.fromkeys(["jigsaw", "minimal", "weights"], True),
     "n": 2,
     "box": (2, 3),
     "seed": 8,
@@ -168,12 +164,9 @@ MADE = {
     "marks": "xv",
     "lines": "thermo",
     "line_cells": (2, 2),
-    "jigsaw": True,
     "constraints": ".Shape~4x4.Cage~5~R1C1~R1C2",
-    "minimal": True,
     "pattern": "xxxxxxxxxxxx....",
     "symmetry": "rotation",
-    "weights": True,
     "unlike": ("nothing.csv",),
     "alphabet": "1234",
 }

@@ -1,5 +1,6 @@
-"""Items with bounds: covers by definition, and problems whose answers are known."""
+"""Items with bounds: covers by definition, and problems whose answers are known; fingerprints."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -110,6 +111,20 @@ def test_bounds_of_one_and_one_are_none():
     assert wider.fingerprint != plain.fingerprint
     assert (wider.n_bounded, wider.n_decisions, plain.n_decisions) == (1, 2, 1)
     assert "n_bounded=1" in repr(wider)
+
+
+def test_only_the_pattern_of_colours_is_in_the_fingerprint():
+    problem = partial(bs.ExactCover, [0, 2, 4], [0, 2, 1, 2], 3, 2)
+    plain = problem()
+    assert problem(colors=[0, 0, 0, 0]).fingerprint == plain.fingerprint
+    one = problem(colors=[0, 3, 0, 3])
+    assert (one.n_colors, one.color_name(3), one.colors.dtype) == (1, "3", np.uint32)
+    again = problem(colors=[0, 1, 0, 1], color_names=["red"])
+    assert (again.fingerprint, again.option_name(0)) == (one.fingerprint, "0 2:red")
+    other = problem(colors=[0, 2, 0, 1])
+    assert len({p.fingerprint for p in (plain, one, other)}) == 3
+    assert "n_colors=2" in repr(other)
+    assert "colors" not in repr(plain)
 
 
 def test_graphs_of_large_counts_and_of_too_little_memory():

@@ -187,13 +187,6 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
         read_workloads("queens:6", 2, "level")
 
 
-def test_runs_that_are_stopped_are_compared_by_nodes():
-    grid = Plan(jobs=(1,), repeat=2, time_limit=0.1)
-    runs = [run for run, _ in run_plan([read_workloads("sudoku:3x3")[0]], grid)]
-    assert not any(run.complete for run in runs)
-    assert list(Series(runs).speedups()) == [1]
-
-
 def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
     said = refused(*SCALE, "queens:6", "--time-limit", "1e-9", "-o", tmp_path / "x")
     assert "before a node was visited" in said
@@ -297,7 +290,9 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
         assert depths["auto"] == walls["automatic settings"]
 
 
-def test_each_simulation_is_made_once(experiment, monkeypatch):
+@pytest.fixture
+def simulated(monkeypatch):
+    """Return the list of the simulations that are made from now on."""
     made = []
 
     def noted(nodes, workers, costs, shape, **rules):
@@ -306,8 +301,12 @@ def test_each_simulation_is_made_once(experiment, monkeypatch):
         return simulate(nodes, workers, costs, shape, **rules)
 
     monkeypatch.setattr("batchsolve.scaling.simulation.simulate", noted)
+    return made
+
+
+def test_each_simulation_is_made_once(experiment, simulated):
     forecast(read_workloads("queens:8")[0], experiment, [4])
-    assert len({*made}) == len(made) > 10
+    assert len({*simulated}) == len(simulated) > 10
 
 
 def test_checks_of_a_forecast_have_the_budget_of_the_runs(experiment):
@@ -337,22 +336,15 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     assert "do not trust the forecast, nor its number of nodes: few probes hold most" in why
 
 
-def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, monkeypatch):
-    made = []
-
-    def noted(*arguments, **rules):
-        made.append(1)
-        return simulate(*arguments, **rules)
-
+def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, simulated):
     def check():
-        if len(made) == 15:
+        if len(simulated) == 15:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("batchsolve.scaling.simulation.simulate", noted)
     workload = read_workloads("queens:8")[0]
     with pytest.raises(KeyboardInterrupt), asking(check):
         forecast(workload, experiment, [4])
-    assert len(made) == 15
+    assert len(simulated) == 15
 
 
 def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_path, monkeypatch):
@@ -416,22 +408,16 @@ def test_what_is_measured_is_kept_when_it_ends_early(tmp_path, monkeypatch, erro
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
-def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
-    home = tmp_path / "out"
-    assert scale(home, "queens:9", "--repeat", "1").exit_code == 0
+def test_a_report_drawn_again_is_the_same_and_its_forecast_of_the_same_rules(tmp_path):
+    home, of_64 = tmp_path / "out", ["--forecast-workers", "64"]
+    words = "--box 3x2 --rules x --budget 500 --repeat 1"
+    assert scale(home, "." * 36, *words.split(), *of_64).exit_code == 0
     before = (home / "report.html").read_text()
+    assert "64 workers" in before
     assert invoke("report", home).exit_code == 0
+    assert "64 workers" not in (home / "report.html").read_text()
+    assert invoke("report", home, *of_64).exit_code == 0
     assert (home / "report.html").read_text() == before
-    assert invoke("report", home, "--forecast-workers", "64").exit_code == 0
-    assert "64 workers" in (home / "report.html").read_text()
-
-
-def test_a_forecast_drawn_again_is_of_the_same_rules(tmp_path):
-    words = "--box 3x2 --rules x --budget 500 --repeat 1 --forecast-workers 64"
-    assert scale(tmp_path / "out", "." * 36, *words.split()).exit_code == 0
-    before = (tmp_path / "out" / "report.html").read_text()
-    assert invoke("report", tmp_path / "out", "--forecast-workers", "64").exit_code == 0
-    assert (tmp_path / "out" / "report.html").read_text() == before
 
 
 def test_an_empty_folder_has_no_report(tmp_path):

@@ -3,11 +3,16 @@ from copy import copy
 
 import pytest
 from backends import right
+from conftest import WHOLE, n_covers
 from failing import Failing, HalfAnswered
-from rooted import by_root, scheduled, tasks, work
+from rooted import PROBLEM, by_root, scheduled, tasks, work
 
 import batchsolve as bs
 from batchsolve import WorkersError, workers
+from batchsolve.search import tree
+from batchsolve.search.scheduler import Piece
+from batchsolve.search.tree import TreeSearch
+from batchsolve.settings import SearchSettings
 from batchsolve.workers import Lost, Pool, base
 
 # the others are slow to start; see test_dask.py and test_ray.py
@@ -98,6 +103,21 @@ def test_threads_that_cannot_be_started_are_one_error(monkeypatch):
     for thread in started:
         thread.join(10)
         assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("split_depth", [None, 1, 3])
+def test_what_fails_is_left_and_the_rest_is_counted(split_depth, monkeypatch):
+    monkeypatch.setattr(tree, "FIRST_NODES", 1)  # the first nodes are not below the marked stack
+    settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
+    with Pool(2) as pool:
+        failing = Failing([0], "raise")
+        search = TreeSearch(PROBLEM, settings, Piece.whole(WHOLE), pool, engine=failing)
+        for _ in search.run():
+            pass
+    assert search.totals.count == 288 - n_covers(PROBLEM, [0])  # of the grids of 4×4
+    assert set(search.failures) == {"the search failed: RuntimeError: a bug in the search"}
+    assert not search.complete
+    assert len(search.outstanding) == 0
 
 
 def test_a_worker_that_dies_with_half_of_its_answer_written_holds_nobody_up(tmp_path, monkeypatch):
