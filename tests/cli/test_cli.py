@@ -13,6 +13,7 @@ import time
 from contextlib import suppress
 from dataclasses import fields
 from textwrap import indent
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -392,10 +393,7 @@ def test_a_full_disk_behind_standard_error_changes_no_exit_code(words, code):
     ],
 )
 def test_memory_that_runs_out_is_one_message(monkeypatch, error):
-    def fail(*_, **__):
-        raise error
-
-    monkeypatch.setattr("batchsolve.runs.count.count", fail)
+    monkeypatch.setattr("batchsolve.runs.count.count", Mock(side_effect=error))
     result = invoke("count", "queens:6")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "batchsolve: out of memory; give fewer --jobs, or more memory\n"
@@ -403,10 +401,8 @@ def test_memory_that_runs_out_is_one_message(monkeypatch, error):
 
 @pytest.mark.usefixtures("folder")
 def test_memory_that_runs_out_in_a_worker_is_one_message_too(monkeypatch):
-    def fail(*_):
-        raise pa.ArrowMemoryError("malloc of size 75497472 failed")
-
-    monkeypatch.setattr("batchsolve.runs.outputs._encoded", fail)
+    error = pa.ArrowMemoryError("malloc of size 75497472 failed")
+    monkeypatch.setattr("batchsolve.runs.outputs._encoded", Mock(side_effect=error))
     result = invoke("solve", "in.txt", "-o", "out.csv")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines() == [

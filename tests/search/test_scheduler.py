@@ -107,17 +107,6 @@ def test_what_is_out_can_be_taken_back_but_for_what_came():
     assert next(scheduler)[1][0].ids.tolist() == [2, 3]
 
 
-def test_what_raises_is_searched_stack_by_stack():
-    scheduler, goal, _ = waiting(5, 3)
-    assert scheduler.take(Lost(next(scheduler)[0], None, "raises"))
-    drawn = [(number, piece) for number, (piece, _) in scheduler]
-    assert [piece.ids.tolist() for _, piece in drawn] == [[0], [1], [2], [3, 4]]
-    for number, piece in drawn:
-        scheduler.take(Lost(number, None, "raises") if 1 in piece.ids else done(number, piece, 0))
-    assert scheduler.is_empty
-    assert (+goal.done, goal.lost) == (Counter([0, 2, 3, 4]), Counter([1]))
-
-
 def test_what_died_is_searched_alone_and_then_stack_by_stack():
     scheduler, goal, (_, _, other) = waiting(6, 2, 4)
     numbers = [next(scheduler)[0] for _ in range(3)]

@@ -55,9 +55,19 @@ def call(backend="threading"):
 RIGHT = (4, "unique", True)
 
 
-def end_well(backend="threading"):
+def end_well(backend):
     if call(backend) != RIGHT:
         sys.exit(3)
+
+
+def exit_code(context, backend):
+    """Return the exit code of a process of the user that calls the library."""
+    process = context.Process(target=end_well, args=[backend], daemon=backend == "threading")
+    process.start()
+    process.join(120)
+    process.kill()
+    process.join()
+    return process.exitcode
 
 
 @FORK
@@ -69,26 +79,13 @@ def test_calls_in_processes_of_the_user(start):
     with ProcessPoolExecutor(1, context) as executor:
         assert executor.submit(call).result() == RIGHT
         assert executor.submit(call).result() == RIGHT  # the process is still the same
-    process = context.Process(target=end_well, daemon=True)
-    process.start()
-    process.join()
-    assert process.exitcode == 0
+    assert exit_code(context, "threading") == 0
 
 
 @FORK
 @pytest.mark.parametrize("start", ["fork", "forkserver"])
 def test_processes_of_the_user_end_though_they_have_started_workers(start):
-    process = multiprocessing.get_context(start).Process(target=end_well, args=["loky"])
-    process.start()
-    process.join(120)
-    process.kill()
-    process.join()
-    assert process.exitcode == 0
-
-
-def test_calls_in_the_process_of_the_user():
-    assert call() == RIGHT
-    assert call("loky") == RIGHT
+    assert exit_code(multiprocessing.get_context(start), "loky") == 0
 
 
 def test_tables_with_long_fields_leave_the_limit_of_the_csv_module(tmp_path):
