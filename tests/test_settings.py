@@ -70,29 +70,53 @@ def tell(*_):
     told.append("called")
 
 
+FLAGS = """
+    backdoor canonical collect distinct filename jigsaw mark minimal original resume rows stats
+    steps stop_on_invalid uniqueness up_to_symmetry weighted weights
+"""
 VALUES = {
-    **dict.fromkeys(["canonical", "filename", "resume", "stats", "stop_on_invalid"], True),
+    **dict.fromkeys(FLAGS.split(), True),
     **dict.fromkeys(["check", "on_progress"], tell),
     "address": "tcp://127.0.0.1:1",
+    "against": ["in.csv"],
     "alphabet": "ABCD",
     "backend": "loky",
+    "bins": [1, 2],
     "blank": "x",
     "box": (1, 4),
     "branch": "first",
     "budget": 2,
+    "by": "other",
+    "cheapest": 2,
     "chunk": 1,
     "column": "other",
     "columns": ("quizzes", "answers"),
+    "cover": [1],
     "engine": "dlx",
     "jobs": 2,
     "limit": 1,
+    "memory": 1,
+    "n": 2,
+    "name": "mine",
     "node_limit": 3,
+    "notation": Notation.from_name("A-D", 4),
+    "ordered": False,
+    "output": None,
+    "parts": "a=0.5,b=0.5",
+    "prediction": "guess",
+    "probes": 50,
+    "problem": bs.Sudoku(1, 4),
     "regions": REGIONS,
     "rule_columns": "none",
     "rules": "x",
+    "seed": 3,
     "solution_column": "third",
-    "split_depth": 1,
+    "split_depth": 3,
+    "stack": [1],
     "time_limit": 1e-9,
+    "title": "a board",
+    "truth": "third",
+    "wanted": 2,
 }
 """Other values than the defaults, which suit most functions."""
 
@@ -153,10 +177,7 @@ def of_a_row(folder, **how):
 NAMES = ["queens:9", "queens:x", "langford:3"]
 COUNTED = pa.table({"problem": NAMES, "again": ["queens:4", "langford:3", ""]})
 MADE = {
-    **dict.fromkeys(["jigsaw", "minimal", "weights"], True),
-    "n": 2,
     "box": (2, 3),
-    "seed": 8,
     "clues": (6, 6),
     "rating": (1.0, 2.0),
     "cages": (2, 3),
@@ -175,16 +196,13 @@ BESIDE["minimal"] = {"clues": (6, 8)}
 BESIDE["node_limit"] = {"rules": "x"}
 BESIDE["alphabet"] = {"alphabet": "ABCD"}
 MAKING = MADE, {"box": (2, 2), "seed": 7}, BESIDE
-TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wanted": 2}
-BOARD = {"stack": [1], "title": "a board", "memory": 1, "cover": [1]}
 MANY_NODES = {"memory": {"problem": "matchings:10"}}  # of a graph, which 1 MB does not hold
 IMAGES = (
-    {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
+    {"rule_columns": "cages,sums"},
     {"rule_columns": "none", "seed": 1},
     {"stop_on_invalid": {"blank": "x"}},
 )
-RATING = {"backdoor": True, "steps": True, "uniqueness": True, "box": (1, 9)}
-RATING |= {"rule_columns": "cages"}
+RATING = {"box": (1, 9), "rule_columns": "cages"}
 WITH_STATS = {"stats": False}, {"stats": True}
 
 CASES = {
@@ -192,33 +210,18 @@ CASES = {
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
     "canonical": Case(lambda folder, **how: bs.canonical(PUZZLE, **how)),
-    "canonical_forms": Case(
-        lambda folder, **how: bs.canonical_forms(FOUR[:1], **how), {"problem": bs.Sudoku(1, 4)}
-    ),
-    "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits", **TREE}),
-    "count": Case(of_problem(bs.count), TREE),
+    "canonical_forms": Case(lambda folder, **how: bs.canonical_forms(FOUR[:1], **how)),
+    "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits"}),
+    "count": Case(of_problem(bs.count)),
     "count_file": Case(
         of_file(bs.count_file, COUNTED), {"column": "again"}, {}, {"time_limit": {"budget": 50}}
     ),
-    "count_projections": Case(
-        of_problem(bs.count_projections, ["r1*"]), {"stack": [1], "engine": "bits"}
-    ),
-    "dedupe": Case(
-        of_file(bs.dedupe, REPEATED),
-        {"output": None, "up_to_symmetry": True, "against": ["in.csv"], "mark": True},
-    ),
-    "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}, {}, MANY_NODES),
-    "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg, BOARD),
-    "estimate": Case(
-        of_problem(bs.estimate, problem="queens:12"),
-        {"stack": [1], "probes": 50, "seed": 3, "engine": "dlx:first"},
-    ),
-    "evaluate": Case(
-        of_table(bs.evaluate, PREDICTED),
-        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2], "rows": True},
-        {},
-        {"bins": {"by": "other"}},
-    ),
+    "count_projections": Case(of_problem(bs.count_projections, ["r1*"]), {"engine": "bits"}),
+    "dedupe": Case(of_file(bs.dedupe, REPEATED)),
+    "distribution": Case(of_problem(bs.distribution), {"by": "cost"}, {}, MANY_NODES),
+    "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg),
+    "estimate": Case(of_problem(bs.estimate, problem="queens:12"), {"engine": "dlx:first"}),
+    "evaluate": Case(of_table(bs.evaluate, PREDICTED), beside={"bins": {"by": "other"}}),
     "family": Case(lambda folder: bs.family("queens:4")),
     "generate": Case(lambda folder, n=3, **how: bs.generate(n, **how), *MAKING),
     "generate_file": Case(to_file, *MAKING),
@@ -226,60 +229,36 @@ CASES = {
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
     "partition": Case(
         of_file(bs.partition, REPEATED, "parts"),
-        {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
+        {"bins": [5]},
         {"parts": "a=0.4,b=0.6"},
         {"bins": {"by": "rules"}},
     ),
     "rate": Case(of_table(bs.rate, RATED), RATING),
     "rate_file": Case(of_file(bs.rate_file, RATED), RATING),
     "read_problem": Case(of_a_row),
-    "Run": Case(
-        of_run,
-        {
-            "stack": [1],
-            "collect": True,
-            "cheapest": 2,
-            "up_to_symmetry": True,
-            "notation": Notation.from_name("A-D", 4),
-            "name": "mine",
-        },
-        beside={"notation": {"collect": True, "problem": bs.Sudoku(2, 2)}},
-    ),
-    "Run.search": Case(of_search, TREE),
+    "Run": Case(of_run, beside={"notation": {"collect": True, "problem": bs.Sudoku(2, 2)}}),
+    "Run.search": Case(of_search),
     "SolutionGraph.distribution": Case(
         of_problem(lambda problem, **how: bs.solution_graph(problem).distribution(**how)),
-        {"weights": range(QUEENS.n_options), "memory": 1},
+        {"weights": range(QUEENS.n_options)},
         {},
         {"memory": {"problem": "latin:5"}},
     ),
     "SolutionGraph.sample": Case(
-        lambda folder, n=4, **how: bs.solution_graph(QUEENS).sample(n, **how),
-        {"n": 3, "seed": 2, "distinct": True},
+        lambda folder, n=4, **how: bs.solution_graph(QUEENS).sample(n, **how)
     ),
-    "sample": Case(
-        of_problem(bs.sample, 20),
-        {"seed": 3, "distinct": True, "weighted": True, **BOARD},
-        {},
-        MANY_NODES,
-    ),
-    "solution_graph": Case(
-        of_problem(bs.solution_graph, problem="queens:10"),
-        {"ordered": False, **BOARD},
-        {},
-        MANY_NODES,
-    ),
+    "sample": Case(of_problem(bs.sample, 20), beside=MANY_NODES),
+    "solution_graph": Case(of_problem(bs.solution_graph, problem="queens:10"), beside=MANY_NODES),
     "solutions": Case(
-        of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50, **TREE}
+        of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50}
     ),
     "solve": Case(lambda folder, **how: bs.solve(FOUR[1], **how)),
-    "solve_batch": Case(of_table(bs.solve_batch, FOUR), {"problem": bs.Sudoku(1, 4)}),
+    "solve_batch": Case(of_table(bs.solve_batch, FOUR)),
     "solve_file": Case(of_file(bs.solve_file)),
     "solve_stream": Case(of_table(bs.solve_stream, [TABLE, TABLE]), *WITH_STATS),
     "solve_table": Case(of_table(bs.solve_table), *WITH_STATS),
-    "split": Case(of_problem(bs.split), {"stack": [1], "depth": 2, "engine": "lanes"}),
-    "structure_symmetries": Case(
-        of_problem(bs.structure_symmetries, problem=QUEENS), {"stack": [1]}
-    ),
+    "split": Case(of_problem(bs.split), {"depth": 2, "engine": "lanes"}),
+    "structure_symmetries": Case(of_problem(bs.structure_symmetries, problem=QUEENS)),
     "symmetries": Case(of_problem(bs.symmetries, problem=QUEENS)),
     "tiling": Case(
         of_problem(bs.tiling, {"L": "XX/X."}, problem="2x3"),
