@@ -78,13 +78,9 @@ def enumerating(backend, run):
     """Start a long enumeration by two workers, in a new session; yield it once it keeps covers."""
     pytest.importorskip(f"batchsolve.workers.{backend}")
     command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
-    process = subprocess.Popen(
-        [*command, "--engine", "dlx", "--backend", backend, "--jobs", "2"],
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command += ["--engine", "dlx", "--backend", backend, "--jobs", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, start_new_session=True, text=True, **pipes)
     try:
         while not list(run.glob("solutions/*.parquet")):
             assert process.poll() is None, process.stderr.read()

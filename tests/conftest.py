@@ -100,9 +100,7 @@ def problems(draw, most_items=7, most_options=14, most_colors=0):
     n_primary = draw(st.integers(0, n_items))
     option = st.sets(st.integers(0, n_items - 1), min_size=1, max_size=4).map(sorted)
     options = draw(st.lists(option, max_size=most_options))
-    indptr = [0]
-    for items in options:
-        indptr.append(indptr[-1] + len(items))
+    indptr = np.cumsum([0, *map(len, options)])
     indices = [i for items in options for i in items]
     color = st.integers(0, most_colors)
     colors = [draw(color) if most_colors and i >= n_primary else 0 for i in indices]

@@ -41,15 +41,9 @@ def invoke_as_user(*commands):
         lost = "-dac_override,-dac_read_search"
         words[:0] = ["setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}"]
     path = {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    done = subprocess.run(
-        words,
-        input=json.dumps([list(map(str, each)) for each in commands]),
-        env=os.environ | path,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    how = {"env": os.environ | path, "stdout": subprocess.PIPE, "text": True, "check": True}
+    typed = json.dumps([list(map(str, each)) for each in commands])
+    return json.loads(subprocess.run(words, input=typed, **how).stdout)
 
 
 def run_python(*words, **how):

@@ -546,14 +546,12 @@ def patterns(marks: Pencilmarks):
                             gone = {cell: cells[cell] - both - set(more) for cell in places}
                             found.append((base + size / 10, gone))
     found += bugs(marks)
-    cut = [
-        (
-            round(rate, 1),
-            [(cell, digits & cells[cell]) for cell, digits in gone.items() if cell in cells],
-        )
-        for rate, gone in found
-    ]
-    return [(rate, gone) for rate, gone in cut if any(digits for _, digits in gone)]
+    cut = []
+    for rate, gone in found:
+        there = [(cell, digits & cells[cell]) for cell, digits in gone.items() if cell in cells]
+        if any(digits for _, digits in there):
+            cut.append((round(rate, 1), there))
+    return cut
 
 
 def bugs(marks: Pencilmarks):

@@ -441,7 +441,7 @@ def words_of(line):
 
 
 WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | words_of(
-    "--box 1x4 --column third --latency 1 --number 2 --output other.csv --seed 3 --split-depth 3 "
+    "--box 1x4 --column third --latency 1 --number 2 --output other.csv "
     "--regions {home}/regions.txt --symmetries structure --scheduler tcp://127.0.0.1:1"
 )
 """Words behind options, which suit most commands."""
@@ -466,9 +466,7 @@ LINES = {
     "solve": Line("{home}/in.csv -o out.csv", "--node-limit 1", engine="--json", branch="--json"),
     "audit": Line("{home}/in.csv {home}/in.csv"),
     "partition": Line(
-        "{home}/repeated.csv -o parts",
-        "--parts a=0.5,b=0.5 --by other --bins 5 --output others",
-        bins="--by rules --json",
+        "{home}/repeated.csv -o parts", "--bins 5 --output others", bins="--by rules --json"
     ),
     "dedupe": Line("{home}/repeated.csv -o out.csv", "--against {home}/in.csv"),
     "generate": Line(
@@ -487,8 +485,7 @@ LINES = {
     ),
     "evaluate": Line(
         "{home}/predicted.csv",
-        "--bins 1,2 --by other --html out.html --plot out.svg --rows rows.csv --prediction guess "
-        "--truth third",
+        "--bins 1,2 --html out.html --plot out.svg --rows rows.csv",
         bins="--by other",
         **dict.fromkeys(OF_GRIDS, "--json --truth none"),
     ),
@@ -520,7 +517,7 @@ LINES = {
     "merge": Line("{home}/0000.json"),
     "scale": Line(
         f"{ONE} -o scaling --jobs 1 --repeat 1",
-        "--by other --forecast-workers 64 --repeat 2 --weak 2",
+        "--forecast-workers 64 --repeat 2 --weak 2",
         by="--weak 2",
     ),
     "report": Line("{home}/scaling", "--forecast-workers 64"),

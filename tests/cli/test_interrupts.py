@@ -41,30 +41,21 @@ class Freed:
         signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.parametrize("is_checked", [True, False])
 @pytest.mark.parametrize("meanwhile", [lambda: press_in("distributed.gc"), Freed])
-def test_an_interrupt_waits_where_python_would_swallow_and_print_it(meanwhile, capsys):
-    """In callbacks, and while an object is freed."""
+def test_an_interrupt_waits_where_python_would_swallow_and_print_it(meanwhile, is_checked, capsys):
+    """In callbacks, and while an object is freed; for the next check, or the end."""
     reached = []
 
     def work(check):
         meanwhile()
         reached.append("loaded")
-        check()
-        reached.append("checked")
+        if is_checked:
+            check()
+            reached.append("checked")
 
     interrupted(work)
     assert (reached, capsys.readouterr().err) == (["loaded"], "")
-
-
-def test_an_interrupt_that_no_check_followed_is_raised_at_the_end():
-    reached = []
-
-    def work(check):
-        press_in("distributed.gc")
-        reached.append("end")
-
-    interrupted(work)
-    assert reached == ["end"]
 
 
 def test_an_interrupt_that_was_noted_ends_what_is_printed(tmp_path, monkeypatch):

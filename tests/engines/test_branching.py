@@ -6,7 +6,7 @@ from conftest import WHOLE, bounded_problems, problems
 from hypothesis import given, strategies as st
 from invoking import invoke, refused
 from oracles import bounded_covers, covers
-from test_engines import assert_same, run_out
+from test_engines import assert_same, clashes, run_out
 
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
@@ -23,23 +23,12 @@ def named(problem, sharp):
     return problem
 
 
-def fits(problem, chosen, o):
-    mine = problem.coloring(o)
-    theirs = [problem.coloring(other) for other in chosen]
-    return o not in chosen and all(
-        i not in other or 0 < mine[i] == other[i] for i in mine for other in theirs
-    )
-
-
 def nodes_by_definition(problem, rule, chosen=()):
     """Return the nodes below a partial cover, with the lists of options built anew at each."""
     taken = {i for o in chosen for i in problem.option(o).tolist()}
-    left = [o for o in range(problem.n_options) if fits(problem, chosen, o)]
-    lists = {
-        i: [o for o in left if i in problem.option(o)]
-        for i in range(problem.n_primary)
-        if i not in taken
-    }
+    left = [o for o in range(problem.n_options) if not clashes(problem, o, chosen)]
+    uncovered = set(range(problem.n_primary)) - taken
+    lists = {i: [o for o in left if i in problem.option(o)] for i in uncovered}
     if not lists:
         return 1
 

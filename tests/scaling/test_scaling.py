@@ -42,7 +42,7 @@ def _no_pictures():
         yield
 
 
-def test_every_combination_runs_in_turn(experiment):
+def test_every_combination_runs_in_turn_with_equal_counts_and_nodes(experiment):
     assert len(experiment.runs) == 2 * 2 * 3 * 2
     assert [run.run for run in experiment.runs] == list(range(24))
     first, second = experiment.runs[:12], experiment.runs[12:]
@@ -50,9 +50,6 @@ def test_every_combination_runs_in_turn(experiment):
     key = attrgetter("problem", "jobs", "split_depth")
     assert list(map(key, first)) == list(map(key, second))
     assert len(set(map(key, first))) == 12
-
-
-def test_counts_and_nodes_are_equal_in_all_runs(experiment):
     found = {(run.problem, run.count, run.nodes) for run in experiment.runs}
     assert found == {("queens:8", 92, 1178), ("sudoku:2x2", 288, bs.count(bs.Sudoku(2, 2)).nodes)}
     assert all(run.complete for run in experiment.runs)
@@ -90,6 +87,9 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__
+    assert facts["host"] == platform.node()
+    moment = datetime.fromisoformat(facts["date"])
+    assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
     assert experiments.runs_rows(experiment.runs)[0]["split_depth"] == "auto"
     with pytest.raises(bs.InputError, match="not empty"):
         experiments.directory_for(str(tmp_path))
@@ -420,10 +420,6 @@ def test_a_report_drawn_again_is_the_same_and_its_forecast_of_the_same_rules(tmp
     assert (home / "report.html").read_text() == before
 
 
-def test_an_empty_folder_has_no_report(tmp_path):
-    assert "holds no experiment" in refused("report", tmp_path)
-
-
 def remade(path, change):
     """Change the lines of a table of an experiment."""
     path.write_text("".join(change(path.read_text().splitlines(keepends=True))))
@@ -476,12 +472,6 @@ def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
     said = refused(*SCALE, *THREE_RUNS, "--resume", "-o", home)
     assert f"{home / 'runs.csv'}: run 1 is missing" in said
     assert invoke("report", home).exit_code == 0
-
-
-def test_where_and_when_is_known(experiment):
-    assert experiment.about["host"] == platform.node()
-    moment = datetime.fromisoformat(experiment.about["date"])
-    assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
 
 
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):

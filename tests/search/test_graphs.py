@@ -92,13 +92,6 @@ def test_counts_of_any_size_are_exact_and_so_are_numbers_of_covers():
         graph.covers([3**300])
 
 
-def test_the_clues_of_a_grid_are_in_every_cover():
-    reading = bs.read_problem("datasets/several.csv#1")
-    graph = bs.solution_graph(reading)
-    assert graph.count == bs.count(reading).count
-    assert all(set(reading.stack.tolist()) <= cover for cover in sets(graph))
-
-
 def test_a_diagram_that_grows_is_the_same(monkeypatch):
     expected = bs.solution_graph("latin:4")
     monkeypatch.setattr(graph_drawing, "FIRST_NODES", 3)

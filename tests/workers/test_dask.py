@@ -226,10 +226,8 @@ def test_tasks_search_on_their_own_cluster_of_one_thread():
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
     import dask
 
-    with (
-        dask.config.set({"distributed.comm.require-encryption": True}),
-        pytest.raises(bs.InputError, match="requires encryption"),
-    ):
+    encrypted = dask.config.set({"distributed.comm.require-encryption": True})
+    with encrypted, pytest.raises(bs.InputError, match="requires encryption"):
         count(QUEENS, backend="dask", address=f"tcp://127.0.0.1:{unused_port()}")
 
 
@@ -247,10 +245,8 @@ def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
     monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
-    with (
-        dask_cluster(n_workers=0) as cluster,
-        pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"),
-    ):
+    why = r"no worker has joined in 0\.2 s"
+    with dask_cluster(n_workers=0) as cluster, pytest.raises(bs.InputError, match=why):
         count(QUEENS, backend="dask", address=cluster.scheduler_address)
 
 

@@ -149,11 +149,8 @@ def test_an_address_of_another_ray_than_that_of_this_process_is_refused(ray):
 def test_sigterm_to_a_command_and_to_the_head_of_ray_ends_the_command(tmp_path):
     """Ray itself would try for a minute to reach its head, and end the command with code 1."""
     with enumerating("ray", tmp_path / "run") as process:
-        (head,) = (
-            each.pid
-            for each in processes()
-            if each.session == process.pid and "gcs_server" in each.command
-        )
+        of_session = [each for each in processes() if each.session == process.pid]
+        (head,) = (each.pid for each in of_session if "gcs_server" in each.command)
         os.kill(head, signal.SIGTERM)
         process.send_signal(signal.SIGTERM)
         process.wait(30)
