@@ -68,9 +68,12 @@ def right():
     return dict(enumerate(get_engine("dlx").search(PROBLEM, Task.of(stacks)).counts.tolist()))
 
 
-def in_session(leader):
-    """Return the processes of a session that still run."""
-    return [process.command for process in processes() if process.session == leader]
+def await_the_end_of_all(leader):
+    """Wait until no process of a session runs any more."""
+    deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
+    while left := [each.command for each in processes() if each.session == leader]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -176,10 +179,7 @@ class OfClusters(OfEveryBackend):
                 process.send_signal(how)
             process.wait(timeout=60)
         assert process.returncode == code
-        deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
-        while left := in_session(process.pid):
-            assert time.monotonic() < deadline, left
-            time.sleep(0.1)
+        await_the_end_of_all(process.pid)
         kept = f"what is done is kept in {run}; go on with --resume"
         # no sooner: workers have the same pipes
         assert process.communicate() == ("", f"\nbatchsolve: {word}; {kept}\n")

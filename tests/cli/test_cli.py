@@ -15,6 +15,7 @@ from dataclasses import fields
 from textwrap import indent
 from unittest.mock import Mock
 
+import psutil
 import pyarrow as pa
 import pytest
 from click.shell_completion import ShellComplete
@@ -576,16 +577,12 @@ def test_a_command_leaves_no_process_behind(words, folder):
     """Also none in a new session; the environment tells whose it is."""
     batchsolve(*words.split(), env=os.environ | {"OF_TEST": str(folder)}, check=True)
     until = time.monotonic() + 10  # helpers of Python end once their pipe is closed
-    while (left := processes_with(f"OF_TEST={folder}")) and time.monotonic() < until:
+    while (left := processes_with("OF_TEST", str(folder))) and time.monotonic() < until:
         time.sleep(0.02)
     assert left == []
 
 
-def processes_with(mark):
+def processes_with(name, value):
     """Return the processes that have a variable in their environment."""
-    found = []
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        with suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
-            if mark.encode() in file.read().split(b"\0"):
-                found.append(int(name))
-    return found
+    each = psutil.process_iter(["pid", "environ"])
+    return [one.pid for one in each if (one.info["environ"] or {}).get(name) == value]

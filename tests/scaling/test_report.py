@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 from invoking import invoke, refused
-from test_doubts import series_of
+from test_scaling import series_of
 
 from batchsolve.formats.pictures import charts
 from batchsolve.formats.whole_files import whole_file

@@ -1,9 +1,10 @@
-import dataclasses
 import json
 import os
 import platform
 import shutil
+from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from operator import attrgetter
 
 import numpy as np
@@ -15,12 +16,12 @@ from invoking import invoke, press_in, refused
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.scaling import experiment as experiments, measure, report
+from batchsolve.scaling import experiment as experiments, measure, report, speedup
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.measure import Plan, ScalingError, read_workloads, run_plan
-from batchsolve.scaling.report import write_report
+from batchsolve.scaling.report import speedup_figure, write_report
 from batchsolve.scaling.simulation import forecast, measured_costs, simulate
-from batchsolve.scaling.speedup import Series, fit
+from batchsolve.scaling.speedup import Series, doubts, fit, fits, speedup_rows
 from batchsolve.workers import Pool
 
 SCALE = ("scale", "--jobs", "1")
@@ -40,6 +41,17 @@ def _no_pictures():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(report, "can_draw", lambda: False)
         yield
+
+
+def series_of(run, walls, cpu_share=1.0, **more):
+    """Return a series of runs with these times, by number of workers."""
+    number = count()
+    runs = [
+        replace(run, jobs=p, run=next(number), wall=w, busy=p * w, cpu=p * w * cpu_share, **more)
+        for p, times in walls.items()
+        for w in times
+    ]
+    return Series(runs)
 
 
 def test_every_combination_runs_in_turn_with_equal_counts_and_nodes(experiment):
@@ -105,7 +117,7 @@ def test_runs_that_disagree_are_an_error(monkeypatch):
     def miscounts(problem, task):
         outcome = search(problem, task)
         calls.append(1)
-        return dataclasses.replace(outcome, nodes=outcome.nodes + len(calls))
+        return replace(outcome, nodes=outcome.nodes + len(calls))
 
     monkeypatch.setattr(native, "search_links", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
@@ -193,11 +205,10 @@ def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
 
 
 def test_speedups_are_ratios_of_medians(experiment):
-    run = experiment.runs[0]
     walls = {1: [8.0, 9.0, 100.0], 2: [5.0, 4.5, 1.0], 4: [3.0]}
-    runs = [dataclasses.replace(run, jobs=p, wall=w) for p, ws in walls.items() for w in ws]
-    assert Series(runs).speedups() == pytest.approx({1: 1, 2: 2, 4: 3})
-    assert Series([r for r in runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
+    series = series_of(experiment.runs[0], walls)
+    assert series.speedups() == pytest.approx({1: 1, 2: 2, 4: 3})
+    assert Series([r for r in series.runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20))
@@ -219,11 +230,11 @@ def test_amdahls_law_is_recovered(serial):
 
 @given(alpha=st.floats(0, 0.5), beta=st.floats(0, 0.05))
 def test_the_universal_law_is_recovered(alpha, beta):
-    speedup = WORKERS / (1 + alpha * (WORKERS - 1) + beta * WORKERS * (WORKERS - 1))
-    found = fit("Universal Scalability", WORKERS, speedup)
+    ideal = WORKERS / (1 + alpha * (WORKERS - 1) + beta * WORKERS * (WORKERS - 1))
+    found = fit("Universal Scalability", WORKERS, ideal)
     parameters = [found.parameters["contention"], found.parameters["coherency"]]
     assert parameters == pytest.approx([alpha, beta], abs=1e-6)
-    assert found.speedup(WORKERS) == pytest.approx(speedup, abs=1e-5)
+    assert found.speedup(WORKERS) == pytest.approx(ideal, abs=1e-5)
 
 
 def test_a_fit_is_the_best_near_noisy_points():
@@ -312,7 +323,7 @@ def test_each_simulation_is_made_once(experiment, simulated):
 def test_checks_of_a_forecast_have_the_budget_of_the_runs(experiment):
     tasks = []
     for budget in (None, 20):
-        planned = dataclasses.replace(experiment, about={"plan": {"budget": budget}})
+        planned = replace(experiment, about={"plan": {"budget": budget}})
         (found,), _ = forecast(read_workloads("queens:8")[0], planned, [4])
         tasks.append([[p["tasks"] for p in found.of(part)] for part in ("check", "curve")])
     (few, curve), (many, same) = tasks
@@ -479,3 +490,77 @@ def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
     said = refused(*SCALE, "queens:4", "--repeat", "1", "-o", out)
     assert "is not UTF-8; name another directory" in said
     assert os.listdir(tmp_path) == []
+
+
+# ---- doubtful measurements are reported as such ---------------------------------------------
+
+
+def page_of(series, experiment, folder):
+    """Return the report on a series whose runs have one log."""
+    doubtful = Experiment(series.runs, experiment.logs[:1] * len(series.runs), {})
+    return write_report(folder, doubtful, []).read_text()
+
+
+GOOD = {1: [4.0, 4.1, 4.0], 2: [2.0, 2.05, 2.0], 4: [1.1, 1.1, 1.1], 8: [0.7, 0.69, 0.71]}
+
+
+def test_good_measurements_are_not_doubted(experiment):
+    series = series_of(experiment.runs[0], GOOD)
+    assert list(doubts(series)) == []
+    assert [fit.law for fit in fits(series)] == ["Amdahl", "Universal Scalability"]
+
+
+def test_short_runs_are_no_speed_up(experiment, tmp_path):
+    series = series_of(experiment.runs[0], {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
+    assert speedup.hindrance(series)[0] == "too short"
+    [(_, doubt)] = doubts(series)
+    assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
+    assert fits(series) == []
+    assert speedup_figure([series]) is None
+    page = page_of(series, experiment, tmp_path)
+    assert page.count("<td>too short</td>") == 2 * 4
+    assert "would mean nothing" in page
+    assert "rms error" not in page
+
+
+def test_runs_of_an_engine_without_nodes_show_no_speed_up_once_one_is_stopped(experiment, tmp_path):
+    whole = [replace(run, engine="memo") for run in series_of(experiment.runs[0], GOOD).runs]
+    assert list(doubts(Series(whole))) == []
+    assert Series(whole).speedups()[2] == pytest.approx(2)
+    series = Series([*whole[:-1], replace(whole[-1], complete=False)])
+    assert {row["speedup"] for row in speedup_rows(series)} == {None}
+    [(_, doubt)] = doubts(series)
+    assert "nodes of the engine 'memo' do not show how much of the work it did" in doubt
+    assert fits(series) == []
+    assert speedup_figure([series]) is None
+    assert page_of(series, experiment, tmp_path).count("<td>stopped</td>") == 2 * 4
+    by_nodes = Series([replace(run, engine="dlx", complete=False) for run in whole])
+    assert list(doubts(by_nodes)) == []
+    assert by_nodes.speedups()[2] == pytest.approx(2)
+
+
+def test_outliers_are_named(experiment):
+    [(_, doubt)] = doubts(series_of(experiment.runs[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]}))
+    assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
+    assert "2.01 s: 5 s; measure again" in doubt
+
+
+def test_times_that_are_near_or_few_are_no_outliers():
+    assert speedup.outliers([1.0, 1.0, 1.06]) == [2]
+    for walls in ([1.0], [1.0, 2.0], [1.0, 1.0, 1.04], [1.0, 1.1, 1.2, 1.3, 1.4]):
+        assert speedup.outliers(walls) == []
+
+
+def test_processors_that_are_shared_are_noticed(experiment):
+    found = list(doubts(series_of(experiment.runs[0], GOOD, cpu_share=0.6)))
+    assert len(found) == len(GOOD)
+    assert found[0][1].startswith("with 1 worker, tasks had processors for 60% of the time")
+    assert list(doubts(series_of(experiment.runs[0], GOOD, cpu_share=speedup.KNOWN_CPU / 2))) == []
+
+
+def test_too_few_workers_make_no_curve_and_the_report_says_how_many_do(experiment, tmp_path):
+    series = series_of(experiment.runs[0], {jobs: GOOD[jobs] for jobs in (1, 2)})
+    assert fits(series) == []
+    page = page_of(series, experiment, tmp_path)
+    assert "Amdahl: 1 more; Universal Scalability: 2 more" in page
+    assert "rms error" not in page

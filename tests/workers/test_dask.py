@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 import pytest
 from backends import N_GRIDS, QUEENS, OfClusters, check_no_cluster, clue_row, right, unused_port
-from failing import Failing
+from failing import Failing, is_first
 from invoking import invoke, run_python
 from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
@@ -100,8 +100,7 @@ class KillsWhereItIsBrought:
 
 
 def _brought(work, once):
-    with suppress(FileExistsError):
-        os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+    if is_first(once):
         os.kill(os.getpid(), signal.SIGKILL)
     return work
 

@@ -3,11 +3,10 @@
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
-from soak_jobs import processes
+from backends import await_the_end_of_all
 
 from batchsolve.workers import Processes
 
@@ -57,14 +56,7 @@ def test_workers_without_a_task_end_with_their_parent(seconds):
     command = [sys.executable, "-c", LOSES_ITS_PARENT, str(seconds)]
     parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
     assert parent.wait(60) == -signal.SIGKILL
-    await_the_end_of_all(parent)
-
-
-def await_the_end_of_all(parent):
-    deadline = time.monotonic() + 30
-    while left := [one for one in processes() if one.session == parent.pid]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.1)
+    await_the_end_of_all(parent.pid)
 
 
 TWO_AT_ONCE = """
@@ -90,4 +82,4 @@ def test_two_searches_do_not_wait_for_each_other_or_end_each_other():
         assert parent.wait(120) == 0
     finally:
         parent.kill()
-    await_the_end_of_all(parent)
+    await_the_end_of_all(parent.pid)
