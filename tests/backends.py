@@ -106,8 +106,7 @@ class Told(bs.ExactCover):
 
     def __reduce__(self):
         Told.pickled += 1
-        arrays = (self.indptr, self.indices, self.n_items, self.n_primary)
-        return bs.ExactCover, arrays
+        return bs.ExactCover, (self.indptr, self.indices, self.n_items, self.n_primary)
 
 
 class OfEveryBackend:

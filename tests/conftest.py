@@ -201,8 +201,7 @@ def with_a_clue_more(table):
 def flip(path, rng):
     """Flip one random bit of a file, but not where pages are empty."""
     data = bytearray(path.read_bytes())
-    place = rng.choice([k for k, byte in enumerate(data) if byte])
-    data[place] ^= 1 << rng.randrange(8)
+    data[rng.choice([k for k, byte in enumerate(data) if byte])] ^= 1 << rng.randrange(8)
     path.write_bytes(data)
 
 

@@ -116,8 +116,7 @@ def tilings(cells, pieces, fill=True) -> int:
 
 def lines_in_all_orders(n, size):
     """Yield all orders of n lines that keep the lines of a band, or of a stack, together."""
-    bands = [range(first, first + size) for first in range(0, n, size)]
-    for order in permutations(bands):
+    for order in permutations(range(first, first + size) for first in range(0, n, size)):
         for within in product(*map(permutations, order)):
             yield list(chain.from_iterable(within))
 
@@ -181,7 +180,6 @@ def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]
 def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
     """Return all grids with these clues (0: blank) that follow the rules, filled cell by cell."""
     cells = list(map(int, clues))  # of NumPy, differences would wrap around
-    digits = range(1, rules.n_digits + 1)
     together = [*rules.houses, *rules.groups, *(cage.cells for cage in rules.cages)]
     found = set()
 
@@ -207,7 +205,7 @@ def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
         elif cells[cell]:
             fill(cell + 1)
         else:
-            for digit in digits:
+            for digit in range(1, rules.n_digits + 1):
                 cells[cell] = digit
                 fill(cell + 1)
             cells[cell] = 0

@@ -36,8 +36,7 @@ def found(kind, what="", inputs=400, seed=1):
 
 def test_some_inputs(capsys):  # scripts/sanitize has more
     assert script.main(["--inputs", "40", "--seed", "0"]) == 0, capsys.readouterr().out
-    table = capsys.readouterr().out
-    assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
+    assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("module", [grids, problems, counting, draws])
@@ -82,8 +81,7 @@ def test_a_wrong_solution_is_found(monkeypatch):
         return decode(self, np.where((grids == 1) | (grids == 2), 3 - grids, grids), where)
 
     monkeypatch.setattr(Notation, "decode", swap)
-    wrong = found("table", "and the solution")
-    assert sum(map(len, wrong.draft.files.values())) < 300
+    assert sum(map(len, found("table", "and the solution").draft.files.values())) < 300
 
 
 def test_a_wrong_count_is_found(monkeypatch):
@@ -134,8 +132,7 @@ def misbehave():
 
 
 def test_the_end_of_the_process_is_a_failure_of_the_case():
-    quick = Draft({}, [])
-    with Process(2.0, 1000, misbehave, quick) as process:
+    with Process(2.0, 1000, misbehave, Draft({}, [])) as process:
         for command, why in (
             (["show", "queens:4"], "hangs: 2 s were not enough"),
             (["engines"], "crashes (-11)"),

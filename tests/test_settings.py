@@ -333,15 +333,13 @@ def seen(value):
         return str(value.schema), [without_times(row) for row in value.to_pylist()]
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, bs.Stacks):
-        return [each.tolist() for each in value]
     if isinstance(value, bs.SolutionGraph):
         return value.count, value.n_nodes, value.is_ordered
     if isinstance(value, bs.ExactCover):
         return value.fingerprint, repr(value)
     if is_dataclass(value):
         return without_times({each.name: seen(getattr(value, each.name)) for each in fields(value)})
-    if isinstance(value, list | tuple | Iterator):
+    if isinstance(value, bs.Stacks | list | tuple | Iterator):
         return list(map(seen, value))
     return untimed(value) if isinstance(value, str) else repr(value)
 

@@ -109,7 +109,6 @@ def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
 
 
 _TEXT = np.frombuffer(b"12.4", np.uint8)
-_TABLE = np.zeros(256, np.uint8)
 _UINTS = np.zeros(1, np.uint32)
 _REFUSED = (
     "ascend, within|each text is|does not exist|two words for each"
@@ -119,7 +118,8 @@ _REFUSED = (
 
 def _read(offsets, n_texts=1):
     grids = np.empty((n_texts, 4), np.uint8), np.empty(n_texts, np.int32)
-    native.read_symbols((np.array(offsets, np.int32), _TEXT), _TABLE, 0, *grids)
+    texts = np.array(offsets, np.int32), _TEXT
+    native.read_symbols(texts, np.zeros(256, np.uint8), 0, *grids)
 
 
 def _add_keys(n_slots):

@@ -81,8 +81,7 @@ def test_every_option_stands_once_under_a_heading(command):
 
 
 def test_the_list_of_commands_begins_with_solve_and_says_whole_sentences():
-    text = invoke("--help", env={"COLUMNS": "80"}).output
-    tasks = text.partition("Tables of puzzles:\n")[2]
+    tasks = invoke("--help", env={"COLUMNS": "80"}).output.partition("Tables of puzzles:\n")[2]
     assert re.findall("^  ([a-z]+)  ", tasks, re.M) == list(COMMANDS)
     assert sorted(app.commands) == sorted(COMMANDS)
     assert "..." not in tasks
@@ -101,8 +100,7 @@ def test_examples_in_the_help_are_commands_with_options_that_there_are(command):
 
 
 def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
-    lines = invoke("engines").output.splitlines()
-    said = {line.split()[0]: line for line in lines}
+    said = {line.split()[0]: line for line in invoke("engines").output.splitlines()}
     assert list(said) == ["auto", *engine_names()]
     takes_all = [name for name, line in said.items() if "any exact cover" in line]
     assert takes_all == ["dlx", "bits", "memo"]

@@ -116,9 +116,6 @@ def test_a_run_keeps_its_rule(tmp_path):
 # ---- stacks with branches: what a cut search leaves of a node is a range of its options ------
 
 
-NATIVE = ["dlx", "bits", "cells", "memo"]
-
-
 @pytest.mark.parametrize("engine", [name for name in TREES if name in COLOURED])
 @given(
     problem=problems() | coloured_problems() | bounded_problems(),
@@ -150,8 +147,7 @@ def test_what_one_engine_leaves_every_other_can_search(engine, problem, budget, 
 
 @pytest.mark.parametrize("engine", ["dlx", "bits", "algorithm-x", "dancing-links", "memo"])
 def test_a_wide_node_is_one_stack_for_each_level(engine):
-    problem = wide(40, 30)
-    outcome = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=1))
+    outcome = get_engine(engine).search(wide(40, 30), Task.of(WHOLE, budget=10, fineness=1))
     left = outcome.frontier
     # the root with the item of 30 options first, then covers: 1 + 1 + 8 nodes
     assert [stack.tolist() for stack in left] == [[40], []]
@@ -159,7 +155,7 @@ def test_a_wide_node_is_one_stack_for_each_level(engine):
     assert outcome.weights.tolist() == pytest.approx([32 / 40 / 30, 29 / 30])
 
 
-@pytest.mark.parametrize("engine", NATIVE)
+@pytest.mark.parametrize("engine", ["dlx", "bits", "cells", "memo"])
 def test_heavy_ranges_are_cut_evenly_and_light_ones_are_not(engine):
     problem = wide(40, 30)
     left = get_engine(engine).search(problem, Task.of(WHOLE, budget=10, fineness=4)).frontier
@@ -187,8 +183,7 @@ def test_an_item_that_may_be_in_several_more_options_has_no_branches(engine):
     options = [["a"], ["a"], ["a", "b"], ["b"]]
     problem = ExactCover.from_options(options, ["a", "b"], bounds={"a": (1, 2)})
     stacks = Stacks.from_lists([[], [0], [0, 1]], branches=[[1, 0, 4]] * 3)
-    outcome = get_engine(engine).search(problem, Task.of(stacks))
-    assert outcome.clash.tolist() == [0, 1, 2]
+    assert get_engine(engine).search(problem, Task.of(stacks)).clash.tolist() == [0, 1, 2]
     assert [can_branch(problem, stack, 1, 0, 4) for stack in stacks] == [False] * 3
 
 
@@ -233,8 +228,7 @@ def test_without_bound_fineness_leaves_no_branches_however_deep(how):
     costs = np.arange(3 * n) * 7 % 10
     problem = ExactCover(np.arange(3 * n + 1), indices, n, costs=costs)
     ceilings = np.array([UNLIMITED]) if how else None
-    whole = Stacks.from_lists([[]])
-    task = Task.of(whole, budget=85, fineness=UNLIMITED, ceilings=ceilings, **how)
+    task = Task.of(WHOLE, budget=85, fineness=UNLIMITED, ceilings=ceilings, **how)
     left = get_engine("dlx").search(problem, task).frontier
     assert not left.branches.any()
     assert len(left) > 150

@@ -150,8 +150,7 @@ def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
     how = {"limit": limit, "allowance": allowance, "room": room}
     pieces = run_out("lanes", USUAL, stacks, budgets, **how)
     assert (*pieces[:2], sorted(pieces[2])) == (counts, nodes, sorted(found))
-    expected = DLX.search(USUAL, Task.of(stacks, limit=limit))
-    assert [*counts.values()] == expected.counts.tolist()
+    assert [*counts.values()] == DLX.search(USUAL, Task.of(stacks, limit=limit)).counts.tolist()
 
 
 def test_most_grids_of_these_tests_need_guesses():
@@ -169,8 +168,7 @@ def test_most_grids_of_these_tests_need_guesses():
 def test_malformed_stacks_clash_and_are_not_searched():
     good = USUAL.stack(SOLVED).tolist()
     stacks = [[0, 0], [0, 1], [0, 9], [0, 81], [0, 90], [729], [5, 2**32 - 1], [], good, [*good, 3]]
-    task = Task.of(Stacks.from_lists(stacks), limit=1, keep=1)
-    outcome = LANES.search(USUAL, task)
+    outcome = LANES.search(USUAL, Task.of(Stacks.from_lists(stacks), limit=1, keep=1))
     assert outcome.clash.tolist() == [1, 1, 1, 1, 1, 0, 1, -1, -1, 81]
     assert outcome.counts.tolist() == [0] * 7 + [1, 1, 0]
     assert np.array_equal(outcome.nodes > 0, outcome.clash < 0)

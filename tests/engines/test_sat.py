@@ -1,6 +1,3 @@
-from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
 import pytest
 from conftest import WHOLE, coloured_problems, problems, small_grids
 from hypothesis import given, strategies as st
@@ -92,18 +89,3 @@ def test_conflicts_count_where_a_stack_is_searched_whole():
     outcome = search(pigeons, WHOLE, allowance=2_500, whole=True)
     assert (outcome.counts.tolist(), outcome.nodes.tolist()) == ([0], [2_500])
     assert [stack.tolist() for stack in outcome.frontier] == [[]]
-
-
-def test_threads_search_at_the_same_time_and_find_the_same():
-    sevens = Sudoku(1, 7)
-    rng = np.random.default_rng(1)
-    cells = np.zeros((8, 49), np.uint8)
-    for grid in cells:
-        grid[:7] = 1 + rng.permutation(7)
-    stacks = [sevens.stacks(grid[None]) for grid in cells]
-
-    def first(stack):
-        return facts(search(sevens, stack, limit=2, keep=2, whole=True), 0)
-
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(first, stacks * 3)) == [first(stack) for stack in stacks] * 3

@@ -24,7 +24,6 @@ from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-VOID = {"meta", "img", "br", "link", "hr"}
 
 
 class Page(HTMLParser):
@@ -38,7 +37,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
+        if tag not in ("meta", "img", "br", "link", "hr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -90,8 +89,7 @@ def test_the_report_says_what_was_measured(home):
         assert words in page.text, words
     experiment = read_experiment(str(home))
     assert experiment.about["command"] in page.text
-    n_rows = sum(tag == "tr" for tag, _ in page.tags)
-    assert n_rows > 2 * len(experiment.runs)
+    assert sum(tag == "tr" for tag, _ in page.tags) > 2 * len(experiment.runs)
 
 
 def test_pictures_lie_beside_the_report_and_in_it_and_are_always_the_same(home):
@@ -228,10 +226,9 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
     least_seconds(monkeypatch)
     figure = report.speedup_figure(several)
     (axes,) = figure.axes
-    paleness = [bars.lines[0].get_alpha() for bars in axes.containers]
-    assert paleness == [1, 1, pytest.approx(0.35)]
-    labels = [bars.get_label() for bars in axes.containers]
-    assert labels == ["one", "two", "odd, doubtful: outliers"]
+    looks = [(bars.get_label(), bars.lines[0].get_alpha()) for bars in axes.containers]
+    doubtful = ("odd, doubtful: outliers", pytest.approx(0.35))
+    assert looks == [("one", 1), ("two", 1), doubtful]
     note = figure.get_supxlabel().replace("\n", " ")
     assert note.startswith("Not drawn, because the runs are too short: a-name-that-")
 

@@ -145,13 +145,11 @@ def test_a_class_in_which_no_sample_branches_uses_another():
 
 def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
     problem = family("queens:8")
-    engine = get_engine("dlx")
     nodes = count(problem).nodes
-    shape = sample_shape(problem, [], engine, nodes, seconds=0.01)
+    shape = sample_shape(problem, [], get_engine("dlx"), nodes, seconds=0.01)
     assert {round(sum(shares), 9) for some in shape for shares in some} == {1.0}
     first = shape[int(np.log2(nodes))][0]
-    children = bs.split(problem, depth=1).stacks
-    sizes = [count(problem, stack).nodes for stack in children]
+    sizes = [count(problem, stack).nodes for stack in bs.split(problem, depth=1).stacks]
     assert first == pytest.approx(np.array(sizes) / sum(sizes))
 
 

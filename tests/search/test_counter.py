@@ -65,8 +65,7 @@ def test_wide_nodes_are_weighed_sooner():
     triples = bs.ExactCover.from_options([[f"{c}{k % 8}" for c in "abc"] for k in range(8_600)])
     assert tree.Weighing.first_of(triples).after == 124_031
     assert tree.Weighing.first_of(wide(150_000, 150_000)).after == 10_000
-    first = tree.Weighing(60_000, 2_000)
-    assert first.next.next == tree.Weighing(6_000_000, 200_000)
+    assert tree.Weighing(60_000, 2_000).next.next == tree.Weighing(6_000_000, 200_000)
 
 
 def keyed(n, keys):
@@ -190,10 +189,8 @@ def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
 
 def test_nodes_do_not_depend_on_earlier_calls():
     chosen = {"engine": "memo", "jobs": 1, "budget": 500}
-    nodes = [count("dominoes:8x8", **chosen).nodes for _ in range(3)]
-    assert len(set(nodes)) == 1
-    rows = [count(["dominoes:8x8"], **chosen)[0].nodes for _ in range(3)]
-    assert len(set(rows)) == 1
+    assert len({count("dominoes:8x8", **chosen).nodes for _ in range(3)}) == 1
+    assert len({count(["dominoes:8x8"], **chosen)[0].nodes for _ in range(3)}) == 1
 
 
 @given(problem=problems() | coloured_problems() | bounded_problems(), budget=st.integers(1, 9))

@@ -157,8 +157,7 @@ def test_sums_are_those_of_the_list(problem, data, ordered):
 
 def test_known_distributions():
     # partitions of a set by their number of parts: Stirling numbers of the second kind
-    stirling = bs.distribution("partitions:8")
-    assert list(stirling.values()) == [1, 127, 966, 1701, 1050, 266, 28, 1]
+    assert [*bs.distribution("partitions:8").values()] == [1, 127, 966, 1701, 1050, 266, 28, 1]
     # the partner of a point is each of the others in equally many perfect matchings
     graph = bs.solution_graph("matchings:7")
     assert set(graph.uses()) == {graph.count // 13}
@@ -207,11 +206,10 @@ def test_all_covers_are_drawn_with_the_same_chance(problem, stack):
 def test_weights_are_the_reciprocals_of_chances():
     problem = bs.family("queens:6")
     drawn = bs.sample(problem, 3000, seed=2, weighted=True)
-    every = covers(problem)
     sums = Counter()
     for cover, weight in zip(sets(drawn), drawn.weights, strict=True):
         sums[cover] += weight / drawn.probes
-    assert set(sums) == every
+    assert set(sums) == covers(problem)
     assert all(abs(each - 1) < 0.2 for each in sums.values())
     assert drawn.count is None
 
@@ -243,9 +241,7 @@ def test_distinct_samples_have_equal_chances():
 
 
 def test_probes_that_find_nothing_end(monkeypatch):
-    from batchsolve.runs import estimate as estimator
-
-    monkeypatch.setattr(estimator, "FRUITLESS_PROBES", 2000)
+    monkeypatch.setattr("batchsolve.runs.estimate.FRUITLESS_PROBES", 2000)
     with pytest.raises(bs.InputError, match="2,000 probes, one after the other, found no cover"):
         bs.sample("dominoes:3x3", 1, weighted=True)
     assert len(bs.sample("dominoes:3x3", 0)) == len(bs.sample("queens:4", 0, weighted=True)) == 0

@@ -68,10 +68,9 @@ def unchanged(batch, answers):
 
 def searched(grids, jobs=2, batch=3, engine=None, fallback=None, backend="threading", **settings):
     """Return the answers to blocks of grids."""
-    problem = problem_of(grids)
     settings = SearchSettings(**{"limit": 2, **settings})
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
-    choice = Given(engine or engine_for("auto", problem), fallback)
+    choice = Given(engine or engine_for("auto", problem_of(grids)), fallback)
     with Pool(jobs, backend) as pool:
         found = list(search_rows(blocks, choice, pool, settings, GridRows, unchanged))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
@@ -301,8 +300,7 @@ def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
 def test_a_block_that_is_alone_starts_no_thread_until_rows_are_left(monkeypatch):
     grids = np.array([[int(c) for c in HARD.replace(".", "0")]] * 3, np.uint8)
     expected = bs.solve_batch(grids, jobs=1)
-    refuse = AssertionError("threads were started")
-    monkeypatch.setattr(workers, "_Round", Mock(side_effect=refuse))
+    monkeypatch.setattr(workers, "_Round", Mock(side_effect=AssertionError("threads were started")))
     found = bs.solve_batch(grids, jobs=2)
     assert found.status.tolist() == ["unique"] * 3
     assert (found.solutions == expected.solutions).all()

@@ -190,8 +190,7 @@ def test_the_first_task_of_each_worker_says_nothing_of_its_speed():
 
 
 def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
-    goal = Counting(9)
-    scheduler = Scheduler(goal, jobs=1, first_budget=4)
+    scheduler = Scheduler(Counting(9), jobs=1, first_budget=4)
     scheduler.add_behind(numbered(9))
     sizes = []
     for drawn in scheduler:

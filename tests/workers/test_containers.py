@@ -17,7 +17,6 @@ import batchsolve
 FOLDER = ROOT / "scripts" / "clusters"
 MANIFEST = FOLDER / "kubernetes.yaml"
 CONTAINER = FOLDER / "Containerfile"
-PODS = {"scheduler", "worker", "count"}
 RUNNING = {"Deployment", "Job"}
 
 
@@ -47,7 +46,7 @@ def test_names_in_the_manifest_are_those_of_its_other_parts(manifest):
     named = {(each["kind"], each["metadata"]["name"]) for each in manifest}
     named.add(("Secret", "batchsolve-tls"))  # it is made by the command at the top
     assert "kubectl create secret generic batchsolve-tls" in MANIFEST.read_text()
-    assert set(pods(manifest)) == PODS
+    assert set(pods(manifest)) == {"scheduler", "worker", "count"}
     for template in pods(manifest).values():
         (container,) = template["spec"]["containers"]
         assert not template["spec"]["enableServiceLinks"]  # variables named BATCHSOLVE_…
@@ -113,8 +112,7 @@ def instructions():
 def test_the_image_is_the_one_that_the_manifest_names(manifest):
     (tag,) = {pod["spec"]["containers"][0]["image"] for pod in pods(manifest).values()}
     assert f" -t {tag} ." in CONTAINER.read_text()
-    version = tag.split(":")[1]
-    assert batchsolve.__version__.startswith(f"{version}.")
+    assert batchsolve.__version__.startswith(f"{tag.split(':')[1]}.")
 
 
 def test_the_container_file_builds_from_the_wheel(tmp_path):

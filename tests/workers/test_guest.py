@@ -24,7 +24,6 @@ from invoking import run_python
 import batchsolve as bs
 from batchsolve.workers import Processes
 
-STARTS = ["spawn", "fork", "forkserver"]
 FORK = pytest.mark.filterwarnings("ignore:.*fork.* may lead to deadlocks:DeprecationWarning")
 
 
@@ -71,7 +70,7 @@ def exit_code(context, backend):
 
 
 @FORK
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("start", ["spawn", "fork", "forkserver"])
 def test_calls_in_processes_of_the_user(start):
     """As in the workers of a loader of a data set, whose first row its user has looked at."""
     context = multiprocessing.get_context(start)
@@ -95,7 +94,6 @@ def test_tables_with_long_fields_leave_the_limit_of_the_csv_module(tmp_path):
     summary = bs.solve_file(path, tmp_path / "out.csv")
     assert (summary.unique, summary.invalid) == (1, 1)
     assert surroundings() == before
-    assert csv.field_size_limit() == 128 << 10
 
 
 def test_calls_in_threads_of_the_user():

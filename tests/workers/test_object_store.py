@@ -93,8 +93,7 @@ def test_two_dask_workers_write_the_same_parts_when_one_is_killed(store, corpus,
     assert (len(killed), summary.rows, summary.unique) == (1, len(right), len(right))
     assert contents(store("out")) == whole
     system, path = file_system(store("out"))
-    table = ds.dataset(path, filesystem=system).to_table()
-    assert table["solution"].to_pylist() == right
+    assert ds.dataset(path, filesystem=system).to_table()["solution"].to_pylist() == right
 
 
 def test_a_run_is_resumed(store, corpus, whole, here):

@@ -76,8 +76,7 @@ one.close()
 
 def test_two_searches_do_not_wait_for_each_other_or_end_each_other():
     """loky ends the workers of one executor together, and waits for all before it changes them."""
-    command = [sys.executable, "-c", TWO_AT_ONCE]
-    parent = subprocess.Popen(command, start_new_session=True)
+    parent = subprocess.Popen([sys.executable, "-c", TWO_AT_ONCE], start_new_session=True)
     try:
         assert parent.wait(120) == 0
     finally:
