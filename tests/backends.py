@@ -17,14 +17,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from conftest import n_covers
 from failing import Failing
 from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
 from soak_jobs import processes
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import family
-from batchsolve.problems.stacks import Stacks
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
@@ -64,8 +63,7 @@ def grids():
 @cache
 def right():
     """The count of each root, as dancing links find it."""
-    stacks = Stacks.from_lists([[root] for root in range(N_ROOTS)])
-    return dict(enumerate(get_engine("dlx").search(PROBLEM, Task.of(stacks)).counts.tolist()))
+    return {root: n_covers(PROBLEM, [root]) for root in range(N_ROOTS)}
 
 
 def await_the_end_of_all(leader):

@@ -16,11 +16,8 @@ from batchsolve.problems.rules import RELATIONS
 
 def covers(problem: ExactCover, stack: tuple[int, ...] = ()) -> set[frozenset[int]]:
     """Return all covers that contain a stack, by Algorithm X on a dict of sets."""
-    columns: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
     options = {o: problem.coloring(o) for o in range(problem.n_options)}
-    for o, items in options.items():
-        for i in items:
-            columns[i].add(o)
+    columns = {i: {o for o in options if i in options[o]} for i in range(problem.n_items)}
     for o in stack:
         _select(columns, options, o)
     return {frozenset(cover) for cover in _search(columns, options, problem.n_primary, list(stack))}

@@ -159,17 +159,11 @@ WRONG = {
     "rate.* takes no `solution_column`; leave it out$": lambda: bs.rate(TABLE, solution_column="x"),
     "e_table.* `solution_column`; leave it out$": lambda: bs.generate_table(1, solution_column=""),
     "no `solution_column`; name it with `truth`$": lambda: bs.evaluate(TABLE, solution_column="x"),
-    "secondary columns must hold whole numbers .* not .0.5": lambda: Cover.from_matrix(
-        [[1, 1]], [0.5]
-    ),
+    "columns must hold whole numbers .* not .0.5": lambda: Cover.from_matrix([[1, 1]], [0.5]),
     "secondary columns are a .* whole numbers, not 5$": lambda: Cover.from_matrix([[1, 1]], 5),
-    "primary and secondary items are lists, not .None, 5.$": lambda: Cover.from_options(
-        [["a"]], secondary=5
-    ),
+    "items are lists, not .None, 5.$": lambda: Cover.from_options([["a"]], secondary=5),
     "primary and secondary items are lists, not .5, ...$": lambda: Cover.from_options([["a"]], 5),
-    "colors are a list with a mapping for each option, not 5": lambda: Cover.from_options(
-        [["a"]], colors=5
-    ),
+    "a list with a mapping for each option, not 5": lambda: Cover.from_options([["a"]], colors=5),
     "stats is True or False, not 'no'": lambda: table(TABLE, stats="no"),
     "original is True or False, not 0": lambda: bs.augment(TABLE, original=pd.Series([1])),
     "ordered is True or False, not 'no'": lambda: bs.solution_graph("queens:6", ordered="no"),
@@ -186,9 +180,7 @@ WRONG = {
     "columns are two names, .*, not \\[\\[1\\]\\]": lambda: bs.generate_table(1, columns=[[1]]),
     "split_depth is a whole number, not 0  ": lambda: count("queens:6", split_depth=pd.Series([1])),
     "items are a sequence of texts, not 5$": lambda: bs.count_projections("queens:6", 5),
-    "items are a sequence of texts, not .1, 2. .1 is not": lambda: bs.count_projections(
-        "queens:6", [1, 2]
-    ),
+    "of texts, not .1, 2. .1 is not": lambda: bs.count_projections("queens:6", [1, 2]),
     "the address of a cluster is text, not 5": lambda: count("queens:6", backend="dask", address=5),
     "a backend is text, not \\['loky'\\]": lambda: count("queens:6", backend=["loky"]),
     "on_progress is a function or True, not \\[\\]": lambda: count("queens:6", on_progress=[]),

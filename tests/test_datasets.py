@@ -11,7 +11,7 @@ from puzzles.climbing import MOST_SOLUTIONS, guesses, neighbours
 from puzzles.rows import TREES
 from puzzles.spoiling import NINE
 
-from batchsolve import SearchSettings, count, read_problem, solve_batch, solve_file
+from batchsolve import count, read_problem, solve_batch, solve_file
 from batchsolve.engines import Task, get_engine
 
 BROKEN = {  # the names of the rows of broken.csv, by their status
@@ -30,8 +30,7 @@ BY_NAME = {dataset.name: dataset for dataset in script.DATASETS}
 def solved(name, folder, limit=2):
     """Solve a shipped file; return the summary and the rows of the output."""
     output = folder / "out.csv"
-    search = SearchSettings(limit=limit)
-    return solve_file(str(DATASETS / name), str(output), jobs=1, search=search), rows_of_csv(output)
+    return solve_file(DATASETS / name, output, jobs=1, limit=limit), rows_of_csv(output)
 
 
 def test_folder_holds_nothing_else_and_is_small():

@@ -5,6 +5,7 @@ that tests give to other processes.
 """
 
 import ast
+from contextlib import suppress
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -19,11 +20,8 @@ def programs_in(tree):
     yield tree
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and "\nimport " in f"\n{node.value}":
-            try:
-                program = ast.parse(node.value)
-            except (SyntaxError, ValueError):
-                continue
-            yield program
+            with suppress(SyntaxError, ValueError):
+                yield ast.parse(node.value)
 
 
 def imported_in(program):

@@ -15,7 +15,6 @@ from dataclasses import fields
 from textwrap import indent
 from unittest.mock import Mock
 
-import psutil
 import pyarrow as pa
 import pytest
 from click.shell_completion import ShellComplete
@@ -582,5 +581,5 @@ def test_a_command_leaves_no_process_behind(words, folder):
 
 def processes_with(name, value):
     """Return the processes that have a variable in their environment."""
-    each = psutil.process_iter(["pid", "environ"])
+    each = pytest.importorskip("psutil").process_iter(["pid", "environ"])
     return [one.pid for one in each if (one.info["environ"] or {}).get(name) == value]

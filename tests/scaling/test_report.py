@@ -121,6 +121,7 @@ def least_seconds(monkeypatch):
 
 
 def test_speedup_shows_points_ideal_and_fits(home):
+    assert report.speedup_figure([]) is report.depth_figure([]) is None
     series = read_experiment(str(home)).series()
     (axes,) = report.speedup_figure(series).axes
     assert axes.get_lines()[0].get_label() == "ideal"
@@ -275,11 +276,6 @@ def test_logarithmic_axes_have_numbers_in_every_range(limits):
     low, high = limits
     seen = [t.get_text() for t in axes.get_xticklabels() if low <= t.get_position()[0] <= high]
     assert 3 <= len(set(seen)) <= 10
-
-
-def test_there_is_no_curve_over_one_number_of_workers():
-    assert report.speedup_figure([]) is None
-    assert report.depth_figure([]) is None
 
 
 def test_without_matplotlib_the_report_says_how_to_get_it_and_names_are_escaped(here, monkeypatch):

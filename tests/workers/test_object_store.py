@@ -3,9 +3,10 @@
 import os
 import re
 import signal
-from contextlib import chdir
+from contextlib import ExitStack, chdir
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from unittest.mock import patch
 
 import pyarrow.dataset as ds
 import pytest
@@ -27,19 +28,15 @@ def store():
     """Yield a function that returns the address of a path in a bucket of a local S3 server."""
     server_of = pytest.importorskip("moto.server").ThreadedMotoServer
     server = server_of(ip_address="127.0.0.1", port=0, verbose=False)
-    before = {name: os.environ.get(name) for name in KEYS}
-    os.environ.update(KEYS)
     server.start()
-    try:
+    with ExitStack() as opened:
+        opened.callback(server.stop)
+        opened.enter_context(patch.dict(os.environ, KEYS))
         host, port = server.get_host_and_port()
         query = f"scheme=http&endpoint_override={host}:{port}&region=us-east-1"
         system, bucket = file_system(f"s3://corpora?allow_bucket_creation=true&{query}")
         system.create_dir(bucket)
         yield lambda path: f"s3://corpora/{path}?{query}"
-    finally:
-        server.stop()
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def put(address, data):
