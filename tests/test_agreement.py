@@ -25,8 +25,7 @@ def known(name):
     """Return the problem of a data set, its rows as stacks, and the results of dancing links."""
     problem, parts = Corpus([str(DATASETS / name)], one_shape=True).stacks()
     stacks = parts[""]
-    every = max(1, len(stacks) // 1000)
-    stacks = stacks.take(np.arange(0, len(stacks), every))
+    stacks = stacks.take(np.arange(0, len(stacks), max(1, len(stacks) // 1000)))
     task = Task.of(stacks, limit=LIMIT, keep=LIMIT)
     return problem, stacks, get_engine("dlx").search(problem, task)
 

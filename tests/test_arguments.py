@@ -61,7 +61,7 @@ def test_a_stack_may_be_any_iterable():
 batch, table, count, forms = bs.solve_batch, bs.solve_table, bs.count, bs.canonical_forms
 Cover, Sudoku, WHOLE = bs.ExactCover, bs.Sudoku, bs.SearchSettings()
 HALVES, SYMBOLS = np.full((1, 16), 0.5), np.array([list(GRID)])
-TABLE = pa.table({"puzzle": [GRID]})
+TABLE = pa.table({"puzzle": [GRID], "prediction": [GRID]})
 CELLS = pd.DataFrame(np.zeros((2, 16), int))
 WRONG = {
     "limit is a whole number, not 1.5": lambda: count("queens:6", limit=1.5),
@@ -130,9 +130,7 @@ WRONG = {
     "2 grids, one a line; give solve_batch a list": lambda: bs.solve(f"{GRID}\n{GRID}"),
     "no grid: a line of 5 cells; .*; solve_file reads files": lambda: bs.solve("a.csv"),
     r"^rules is text, not \['x'\]$": lambda: bs.solve(GRID, rules=["x"]),
-    "^columns are named by a text, or by several in a list, not 3$": lambda: bs.evaluate(
-        pa.table({"puzzle": [GRID], "prediction": [GRID]}), by=3
-    ),
+    "are named by a text, or by several in a list, not 3$": lambda: bs.evaluate(TABLE, by=3),
     "box_rows is a whole number, not 1.5": lambda: Sudoku(1.5, 2),
     "box_columns is 1 or more, not 0": lambda: Sudoku(2, 0),
     "stacks are Stacks, not \\[\\[0\\]\\]; .*from_lists": lambda: SUDOKU.grids([[0]]),

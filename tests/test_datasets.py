@@ -114,8 +114,7 @@ def test_levels_are_as_described():
 
 
 def test_no_clue_of_a_minimal_puzzle_can_be_spared():
-    puzzles = [row["puzzle"] for row in rows_of_csv(DATASETS / "sudoku9.csv")][7_500::500]
-    for text in puzzles:
+    for text in [row["puzzle"] for row in rows_of_csv(DATASETS / "sudoku9.csv")][7_500::500]:
         fewer = [f"{text[:k]}.{text[k + 1 :]}" for k in range(81) if text[k] != "."]
         assert set(solve_batch(fewer).status.tolist()) == {"multiple"}
 

@@ -27,9 +27,8 @@ def compare(problem, task, engine="cells"):
 def test_options_of_any_length(data):
     options = [range(k, n) for k in range(20) for n in range(k + 1, 21)]
     chosen = data.draw(st.lists(st.sampled_from(options), min_size=1, max_size=60))
-    n_primary = data.draw(st.integers(0, 20))
-    problem = ExactCover.from_options(chosen, range(n_primary), range(n_primary, 20))
-    compare(problem, Task.of(WHOLE))
+    n = data.draw(st.integers(0, 20))
+    compare(ExactCover.from_options(chosen, range(n), range(n, 20)), Task.of(WHOLE))
 
 
 @pytest.mark.parametrize("engine", ["bits", "cells"])

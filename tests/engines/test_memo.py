@@ -60,10 +60,9 @@ def test_the_numbers_of_items_do_not_matter(board, expected):
 def test_the_order_of_items_has_every_primary_item_once(problem):
     order = narrow_order(problem).astype(np.uint32)
     assert sorted(order.tolist()) == list(range(problem.n_primary))
-    wrong = np.append(order, np.uint32(problem.n_primary))
-    in_core = core_problem(problem)
+    wrong = core_problem(problem), np.append(order, np.uint32(problem.n_primary)), 1
     with pytest.raises(ValueError, match="each primary item once"):
-        native.memo(in_core, wrong, 1)
+        native.memo(*wrong)
 
 
 @pytest.mark.usefixtures("few_rows")

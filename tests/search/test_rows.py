@@ -21,6 +21,7 @@ from batchsolve.workers import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
+DLX, SAT = get_engine("dlx"), get_engine("sat")
 
 
 def problem_of(grids):
@@ -123,7 +124,7 @@ def test_answers_do_not_depend_on_how_the_search_is_cut_up(grids, limit, node_li
 )
 def test_answers_are_those_of_the_oracle(grids, limit, budget, depth, after):
     """By one engine, or by two of which the other takes over."""
-    how = {"engine": get_engine("dlx"), "fallback": (get_engine("sat"), after)} if after else {}
+    how = {"engine": DLX, "fallback": (SAT, after)} if after else {}
     found = answers(grids, limit=limit, budget=budget, split_depth=depth, **how)
     if not how:
         assert found == answers(grids, jobs=1, batch=100, limit=limit)
@@ -140,7 +141,7 @@ def test_answers_are_those_of_the_oracle(grids, limit, budget, depth, after):
     "engines",
     [
         {"engine": Failing([0], "raise")},
-        {"engine": get_engine("dlx"), "fallback": (Failing([0], "raise"), 1)},
+        {"engine": DLX, "fallback": (Failing([0], "raise"), 1)},
     ],
 )
 def test_rows_whose_search_fails_are_unfinished_and_the_others_answered(engines):
@@ -248,7 +249,7 @@ WAYS_TO_CUT = [
 def test_rows_have_the_same_answers_however_they_are_cut_up(
     grids, engine, after, limit, node_limit
 ):
-    fallback = (get_engine("sat"), after) if after else None
+    fallback = (SAT, after) if after else None
     same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
     same["engine"] = get_engine(engine)
     whole = everything(grids, jobs=1, batch=100, **same)
@@ -257,11 +258,10 @@ def test_rows_have_the_same_answers_however_they_are_cut_up(
 
 
 def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
-    dlx, sat = get_engine("dlx"), get_engine("sat")
-    before = everything(grids, engine=dlx)
-    by_sat = everything(grids, engine=sat)
+    before = everything(grids, engine=DLX)
+    by_sat = everything(grids, engine=SAT)
     after = sorted(row[2] for row in before)[len(before) // 2]
-    found = everything(grids, engine=dlx, fallback=(sat, after), budget=20)
+    found = everything(grids, engine=DLX, fallback=(SAT, after), budget=20)
     assert any(row[2] >= after for row in before)
     for one, other, mine in zip(before, by_sat, found, strict=True):
         if one[2] <= after:
@@ -271,17 +271,16 @@ def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
 
 
 def test_a_node_limit_counts_the_nodes_of_both_engines(grids):
-    dlx, sat = get_engine("dlx"), get_engine("sat")
-    free = everything(grids, engine=dlx, fallback=(sat, 40))
+    free = everything(grids, engine=DLX, fallback=(SAT, 40))
     for node_limit in (20, 40, 41, 90, 150):
-        found = everything(grids, engine=dlx, fallback=(sat, 40), node_limit=node_limit, budget=30)
+        found = everything(grids, engine=DLX, fallback=(SAT, 40), node_limit=node_limit, budget=30)
         for one, mine in zip(free, found, strict=True):
             if mine[0] == 4:
                 assert mine[2] == node_limit <= one[2]
             else:
                 assert mine == one
-    kept = everything(grids, engine=dlx, node_limit=40)
-    assert everything(grids, engine=dlx, fallback=(sat, 40), node_limit=40) == kept
+    kept = everything(grids, engine=DLX, node_limit=40)
+    assert everything(grids, engine=DLX, fallback=(SAT, 40), node_limit=40) == kept
 
 
 def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
