@@ -92,6 +92,11 @@ def test_counts_of_any_size_are_exact_and_so_are_numbers_of_covers():
         graph.covers([3**300])
 
 
+def test_clues_whose_forced_options_clash_have_no_cover():
+    reading = bs.read_problem("datasets/several.csv#1")
+    assert bs.solution_graph(reading).count == bs.count(reading).count == 0
+
+
 def test_a_diagram_that_grows_is_the_same(monkeypatch):
     expected = bs.solution_graph("latin:4")
     monkeypatch.setattr(graph_drawing, "FIRST_NODES", 3)
