@@ -17,14 +17,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from conftest import n_covers
 from failing import Failing
 from rooted import N_ROOTS, PROBLEM, by_root, scheduled, tasks, work
 from soak_jobs import processes
 
 import batchsolve as bs
-from batchsolve.engines import Task, get_engine
 from batchsolve.problems.families import family
-from batchsolve.problems.stacks import Stacks
 from batchsolve.runs import run as runs
 from batchsolve.runs.count import count
 from batchsolve.scaling.measure import Plan, read_workloads, run_plan
@@ -64,13 +63,15 @@ def grids():
 @cache
 def right():
     """The count of each root, as dancing links find it."""
-    stacks = Stacks.from_lists([[root] for root in range(N_ROOTS)])
-    return dict(enumerate(get_engine("dlx").search(PROBLEM, Task.of(stacks)).counts.tolist()))
+    return {root: n_covers(PROBLEM, [root]) for root in range(N_ROOTS)}
 
 
-def in_session(leader):
-    """Return the processes of a session that still run."""
-    return [process.command for process in processes() if process.session == leader]
+def await_the_end_of_all(leader):
+    """Wait until no process of a session runs any more."""
+    deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
+    while left := [each.command for each in processes() if each.session == leader]:
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -78,13 +79,9 @@ def enumerating(backend, run):
     """Start a long enumeration by two workers, in a new session; yield it once it keeps covers."""
     pytest.importorskip(f"batchsolve.workers.{backend}")
     command = [sys.executable, "-c", MAIN, "enumerate", "queens:17", "-o", str(run), "--quiet"]
-    process = subprocess.Popen(
-        [*command, "--engine", "dlx", "--backend", backend, "--jobs", "2"],
-        start_new_session=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command += ["--engine", "dlx", "--backend", backend, "--jobs", "2"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(command, start_new_session=True, text=True, **pipes)
     try:
         while not list(run.glob("solutions/*.parquet")):
             assert process.poll() is None, process.stderr.read()
@@ -107,8 +104,7 @@ class Told(bs.ExactCover):
 
     def __reduce__(self):
         Told.pickled += 1
-        arrays = (self.indptr, self.indices, self.n_items, self.n_primary)
-        return bs.ExactCover, arrays
+        return bs.ExactCover, (self.indptr, self.indices, self.n_items, self.n_primary)
 
 
 class OfEveryBackend:
@@ -143,20 +139,28 @@ class OfEveryBackend:
         assert log["nodes"].sum() == N_NODES
         assert run.master > 0
 
+    def test_tasks_that_raise_and_workers_killed_once(self, workers, tmp_path):
+        once = Failing([13], "kill", once=str(tmp_path / "killed"))
+        with Pool(**workers) as pool:
+            if workers["backend"] != "threading":
+                assert by_root(pool.start(work(once), tasks())) == right()
+                assert (tmp_path / "killed").exists()
+            answers = scheduled(pool, Failing([6, 7], "raise"))
+        failed = ["the search failed: RuntimeError: a bug in the search"] * 2
+        assert [answers.pop(root) for root in (6, 7)] == failed
+        assert answers == {root: n for root, n in right().items() if root not in (6, 7)}
+
 
 class OfClusters(OfEveryBackend):
     """Tests of a backend whose workers are a cluster; its name is `backend`."""
 
     sends_once = True
 
-    def test_tasks_that_raise_and_workers_killed_once(self, workers, tmp_path):
-        once = Failing([13], "kill", once=str(tmp_path / "killed"))
-        with Pool(**workers) as pool:
-            assert by_root(pool.start(work(once), tasks())) == right()
-            assert (tmp_path / "killed").exists()
-            answers = scheduled(pool, Failing([7], "raise"))
-        assert answers.pop(7) == "the search failed: RuntimeError: a bug in the search"
-        assert answers == {root: n for root, n in right().items() if root != 7}
+    def test_a_worker_of_another_version_is_one_error(self, workers, monkeypatch):
+        monkeypatch.setattr(bs, "__version__", "0.0.9")
+        why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
+        with pytest.raises(bs.InputError, match=f"{why}$"):
+            bs.count(QUEENS, budget=100, engine="dlx", **workers)
 
     @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")
     @pytest.mark.parametrize(
@@ -172,10 +176,7 @@ class OfClusters(OfEveryBackend):
                 process.send_signal(how)
             process.wait(timeout=60)
         assert process.returncode == code
-        deadline = time.monotonic() + 100  # on a busy machine agents of Ray took more than 15 s
-        while left := in_session(process.pid):
-            assert time.monotonic() < deadline, left
-            time.sleep(0.1)
+        await_the_end_of_all(process.pid)
         kept = f"what is done is kept in {run}; go on with --resume"
         # no sooner: workers have the same pipes
         assert process.communicate() == ("", f"\nbatchsolve: {word}; {kept}\n")

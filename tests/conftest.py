@@ -101,9 +101,7 @@ def problems(draw, most_items=7, most_options=14, most_colors=0):
     n_primary = draw(st.integers(0, n_items))
     option = st.sets(st.integers(0, n_items - 1), min_size=1, max_size=4).map(sorted)
     options = draw(st.lists(option, max_size=most_options))
-    indptr = [0]
-    for items in options:
-        indptr.append(indptr[-1] + len(items))
+    indptr = np.cumsum([0, *map(len, options)])
     indices = [i for items in options for i in items]
     color = st.integers(0, most_colors)
     colors = [draw(color) if most_colors and i >= n_primary else 0 for i in indices]
@@ -143,6 +141,17 @@ def bounded_problems(draw):
     lows = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     bounds = [(low, max(1, low + draw(st.integers(0, 2)))) for low in lows]
     return changed(problem, bounds=bounds)
+
+
+def small_grids(most_clues, least=0, most=8):
+    """Return a strategy for 4×4 grids, each with some clues, which may clash; shape (n, 16)."""
+    clues = st.dictionaries(st.integers(0, 15), st.integers(1, 4), max_size=most_clues)
+
+    def filled(rows):
+        cells = [[row.get(cell, 0) for cell in range(16)] for row in rows]
+        return np.array(cells, np.uint8).reshape(-1, 16)
+
+    return st.lists(clues, min_size=least, max_size=most).map(filled)
 
 
 def wide(*sizes):
@@ -199,8 +208,7 @@ def with_a_clue_more(table):
 def flip(path, rng):
     """Flip one random bit of a file, but not where pages are empty."""
     data = bytearray(path.read_bytes())
-    place = rng.choice([k for k, byte in enumerate(data) if byte])
-    data[place] ^= 1 << rng.randrange(8)
+    data[rng.choice([k for k, byte in enumerate(data) if byte])] ^= 1 << rng.randrange(8)
     path.write_bytes(data)
 
 

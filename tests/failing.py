@@ -5,10 +5,19 @@ import resource
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
 
 from batchsolve.engines import get_engine
+
+
+def is_first(path):
+    """Return True to the first process that asks; it makes a file."""
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        return True
+    return False
 
 
 class Failing:
@@ -28,11 +37,8 @@ class Failing:
         return get_engine("dlx").search(problem, task)
 
     def fail(self):
-        if self.once is not None:
-            try:
-                os.close(os.open(self.once, os.O_CREAT | os.O_EXCL))
-            except FileExistsError:
-                return
+        if self.once is not None and not is_first(self.once):
+            return
         if self.how in ("kill", "terminate"):
             how = signal.SIGKILL if self.how == "kill" else signal.SIGTERM
             os.kill(os.getpid(), how)
@@ -46,11 +52,7 @@ class HalfAnswered:
         self.once = once
 
     def __call__(self, task):
-        try:
-            os.close(os.open(self.once, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            pass
-        else:
+        if is_first(self.once):
             Connection._send = die_halfway
         return bytes(100_000)
 

@@ -1,8 +1,9 @@
-"""Commands that are called in the process of a test, and without the rights of root."""
+"""Commands called in the process of a test, and without the rights of root; and signals."""
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -40,15 +41,9 @@ def invoke_as_user(*commands):
         lost = "-dac_override,-dac_read_search"
         words[:0] = ["setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}"]
     path = {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    done = subprocess.run(
-        words,
-        input=json.dumps([list(map(str, each)) for each in commands]),
-        env=os.environ | path,
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    how = {"env": os.environ | path, "stdout": subprocess.PIPE, "text": True, "check": True}
+    typed = json.dumps([list(map(str, each)) for each in commands])
+    return json.loads(subprocess.run(words, input=typed, **how).stdout)
 
 
 def run_python(*words, **how):
@@ -69,3 +64,10 @@ def invoke_on(path, data, *arguments):
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     with open(path, "rb") as file:
         return invoke(*arguments, input=file)
+
+
+def press_in(module, signum=signal.SIGINT):
+    """Press Ctrl-C, or send another signal, in code of a module with this name."""
+    space = {"__name__": module, "press": lambda: signal.raise_signal(signum)}
+    exec("def function(): press()", space)
+    space["function"]()  # outside of exec: Python ends by SIGINT once an interrupt leaves that

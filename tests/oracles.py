@@ -16,11 +16,8 @@ from batchsolve.problems.rules import RELATIONS
 
 def covers(problem: ExactCover, stack: tuple[int, ...] = ()) -> set[frozenset[int]]:
     """Return all covers that contain a stack, by Algorithm X on a dict of sets."""
-    columns: dict[int, set[int]] = {i: set() for i in range(problem.n_items)}
     options = {o: problem.coloring(o) for o in range(problem.n_options)}
-    for o, items in options.items():
-        for i in items:
-            columns[i].add(o)
+    columns = {i: {o for o in options if i in options[o]} for i in range(problem.n_items)}
     for o in stack:
         _select(columns, options, o)
     return {frozenset(cover) for cover in _search(columns, options, problem.n_primary, list(stack))}
@@ -116,8 +113,7 @@ def tilings(cells, pieces, fill=True) -> int:
 
 def lines_in_all_orders(n, size):
     """Yield all orders of n lines that keep the lines of a band, or of a stack, together."""
-    bands = [range(first, first + size) for first in range(0, n, size)]
-    for order in permutations(bands):
+    for order in permutations(range(first, first + size) for first in range(0, n, size)):
         for within in product(*map(permutations, order)):
             yield list(chain.from_iterable(within))
 
@@ -181,7 +177,6 @@ def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]
 def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
     """Return all grids with these clues (0: blank) that follow the rules, filled cell by cell."""
     cells = list(map(int, clues))  # of NumPy, differences would wrap around
-    digits = range(1, rules.n_digits + 1)
     together = [*rules.houses, *rules.groups, *(cage.cells for cage in rules.cages)]
     found = set()
 
@@ -207,7 +202,7 @@ def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:
         elif cells[cell]:
             fill(cell + 1)
         else:
-            for digit in digits:
+            for digit in range(1, rules.n_digits + 1):
                 cells[cell] = digit
                 fill(cell + 1)
             cells[cell] = 0
@@ -546,14 +541,12 @@ def patterns(marks: Pencilmarks):
                             gone = {cell: cells[cell] - both - set(more) for cell in places}
                             found.append((base + size / 10, gone))
     found += bugs(marks)
-    cut = [
-        (
-            round(rate, 1),
-            [(cell, digits & cells[cell]) for cell, digits in gone.items() if cell in cells],
-        )
-        for rate, gone in found
-    ]
-    return [(rate, gone) for rate, gone in cut if any(digits for _, digits in gone)]
+    cut = []
+    for rate, gone in found:
+        there = [(cell, digits & cells[cell]) for cell, digits in gone.items() if cell in cells]
+        if any(digits for _, digits in there):
+            cut.append((round(rate, 1), there))
+    return cut
 
 
 def bugs(marks: Pencilmarks):

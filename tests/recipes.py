@@ -24,9 +24,8 @@ NEW = ["unshare", "-rnmp", "--fork", "--kill-child", "--mount-proc"]
 @cache
 def blocks(heading):
     """Return the shell blocks below a heading of the page."""
-    (text,) = re.findall(
-        rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S
-    )
+    pattern = rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)"
+    (text,) = re.findall(pattern, PAGE.read_text(), re.M | re.S)
     return re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
 
 
@@ -67,26 +66,14 @@ def run_alone(folder, *commands, **variables):
     home = folder / "home"
     home.mkdir(exist_ok=True)
     (folder / "hosts").write_text(f"{HOSTS}\n")
-    begin = [
-        "set -eE",
-        "trap 'echo failed: $BASH_COMMAND >&2' ERR",
-        "ip link set lo up",
-        "mount --bind hosts /etc/hosts",
-        f"cd {home}",
-    ]
+    begin = ["set -eE", "trap 'echo failed: $BASH_COMMAND >&2' ERR"]
+    begin += ["ip link set lo up", "mount --bind hosts /etc/hosts", f"cd {home}"]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     tests = str(ROOT / "tests")
     own = {"HOME": str(home), "PATH": path, "PYTHONPATH": os.pathsep.join([str(ROOT), tests])}
     environment = os.environ | own | {"TESTS": tests} | variables
+    how = {"env": environment, "capture_output": True, "text": True, "timeout": 280}
     script = "\n".join([*begin, *commands, ""])
-    done = subprocess.run(
-        [*NEW, "bash"],
-        input=script,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
+    done = subprocess.run([*NEW, "bash"], input=script, cwd=folder, **how)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done

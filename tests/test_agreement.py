@@ -1,16 +1,15 @@
 """Every engine agrees with dancing links on every data set that it can search."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import DATASETS
 
 from batchsolve import InputError
 from batchsolve.engines import UNLIMITED, Task, check_support, engine_names, get_engine
 from batchsolve.tables.corpus import Corpus
 
-DATASETS = Path(__file__).resolve().parent.parent / "datasets"
 DEEP = "deep16.csv"  # its trees are too large for most engines; see test_datasets.py
 NAMES = sorted(path.name for path in DATASETS.glob("*.csv") if path.name != DEEP)
 FEW_NODES = 60  # by dancing links; an engine in Python searches as many in no time,
@@ -26,19 +25,15 @@ def known(name):
     """Return the problem of a data set, its rows as stacks, and the results of dancing links."""
     problem, parts = Corpus([str(DATASETS / name)], one_shape=True).stacks()
     stacks = parts[""]
-    every = max(1, len(stacks) // 1000)
-    stacks = stacks.take(np.arange(0, len(stacks), every))
+    stacks = stacks.take(np.arange(0, len(stacks), max(1, len(stacks) // 1000)))
     task = Task.of(stacks, limit=LIMIT, keep=LIMIT)
     return problem, stacks, get_engine("dlx").search(problem, task)
 
 
-def solutions_of(problem, outcome):
-    """Return a dict from each root to its solutions, as a set of grids."""
-    grids = problem.grids(outcome.solutions)
-    found = {}
-    for root, grid in zip(outcome.solutions.roots.tolist(), grids, strict=True):
-        found.setdefault(root, set()).add(grid.tobytes())
-    return found
+def solutions_of(problem, outcome, roots):
+    """Return the solutions of some roots as a set: each root with each of its grids."""
+    found = outcome.solutions.take(np.isin(outcome.solutions.roots, roots))
+    return {*zip(found.roots.tolist(), map(bytes, problem.grids(found)), strict=True)}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -63,7 +58,6 @@ def test_all_engines_find_the_same_solutions(engine, name):
     outcome = kernel.search(problem, Task.of(stacks.take(rows), limit=LIMIT, keep=LIMIT))
     assert np.array_equal(outcome.counts, right.counts[rows])
     assert np.array_equal(outcome.clash, right.clash[rows])
-    mine, theirs = solutions_of(problem, outcome), solutions_of(problem, right)
-    all_listed = rows[right.counts[rows] < LIMIT]
-    for root in stacks.roots[all_listed].tolist():
-        assert mine.get(root) == theirs.get(root)
+    all_listed = stacks.roots[rows[right.counts[rows] < LIMIT]]
+    mine, theirs = (solutions_of(problem, each, all_listed) for each in (outcome, right))
+    assert mine == theirs

@@ -59,10 +59,8 @@ def test_nothing_is_repeated_but_what_symmetries_made(tmp_path):
 
 
 def test_hexadoku_answers(tmp_path):
-    out = tmp_path / "out.csv"
-    search = bs.SearchSettings(limit=10_000)
-    bs.solve_file(str(FOLDER / "sudoku16_hexadoku.csv"), str(out), search=search)
-    rows = rows_of_csv(out)
+    bs.solve_file(FOLDER / "sudoku16_hexadoku.csv", tmp_path / "out.csv", limit=10_000)
+    rows = rows_of_csv(tmp_path / "out.csv")
     assert len(rows) == 14
     for row in rows:
         known = row["known_answer"]
@@ -77,8 +75,7 @@ def test_hexadoku_answers(tmp_path):
 def test_25_by_25(tmp_path):
     lines = (FOLDER / "sudoku25.csv").read_text().splitlines()
     (tmp_path / "in.csv").write_text("\n".join(lines[:3]) + "\n")
-    search = bs.SearchSettings(limit=1)
-    bs.solve_file(str(tmp_path / "in.csv"), str(tmp_path / "out.csv"), search=search)
+    bs.solve_file(tmp_path / "in.csv", tmp_path / "out.csv", limit=1)
     rows = rows_of_csv(tmp_path / "out.csv")
     problem = bs.Sudoku(5, 5)
     assert [row["status"] for row in rows] == ["solved", "solved"]

@@ -1,5 +1,9 @@
-"""The pages of docs/: they name all that exists and nothing else, and no link is broken."""
+"""The README and the pages of docs/: they name all that exists, and nothing else.
 
+For what their examples print, see test_pages.py and test_learning_page.py.
+"""
+
+import doctest
 import inspect
 import re
 from pathlib import Path
@@ -12,6 +16,20 @@ from batchsolve.engines import walk
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_first_screen_of_the_readme_solves_a_shipped_corpus_and_runs_the_tests():
+    first_screen = "\n".join(README.splitlines()[:24])
+    main, tests = re.findall(r"<!-- \w+ command -->\n```sh\n(.+)\n```", first_screen)
+    assert (ROOT / re.search(r"solve (\S+) -o", main)[1]).is_file()
+    assert tests.endswith("-m pytest -n 3 --dist loadfile")
+
+
+def test_the_examples_of_the_readme_run():
+    results = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert results.attempted >= 7
+    assert results.failed == 0
 
 
 def test_the_page_of_commands_is_what_the_commands_say():
@@ -38,8 +56,7 @@ def test_links_lead_somewhere(page):
 
 def test_the_commands_of_the_first_page_are_those_of_the_readme():
     command = re.compile(r"^python3 .*$", re.M)
-    readme, first = (ROOT / "README.md").read_text(), (DOCS / "index.md").read_text()
-    assert command.findall(first) == command.findall(readme)
+    assert command.findall((DOCS / "index.md").read_text()) == command.findall(README)
 
 
 def test_the_pictures_are_those_that_the_script_draws():

@@ -5,8 +5,8 @@ import os
 import re
 import signal
 import time
+from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 from unittest.mock import patch
 
 import fuzz as script
@@ -23,8 +23,6 @@ from batchsolve.problems.notation import Notation
 from batchsolve.runs import journal, specs, split as job_array
 from batchsolve.tables.sources import Block
 
-SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "fuzz.py"
-
 
 def found(kind, what="", inputs=400, seed=1):
     """Return the first failure of a kind that the fuzzer finds in this process."""
@@ -38,8 +36,7 @@ def found(kind, what="", inputs=400, seed=1):
 
 def test_some_inputs(capsys):  # scripts/sanitize has more
     assert script.main(["--inputs", "40", "--seed", "0"]) == 0, capsys.readouterr().out
-    table = capsys.readouterr().out
-    assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", table, re.MULTILINE)
+    assert re.search(r"^all +40 +0  .*× 0.*× 1.*× 2$", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("module", [grids, problems, counting, draws])
@@ -84,8 +81,7 @@ def test_a_wrong_solution_is_found(monkeypatch):
         return decode(self, np.where((grids == 1) | (grids == 2), 3 - grids, grids), where)
 
     monkeypatch.setattr(Notation, "decode", swap)
-    wrong = found("table", "and the solution")
-    assert sum(map(len, wrong.draft.files.values())) < 300
+    assert sum(map(len, found("table", "and the solution").draft.files.values())) < 300
 
 
 def test_a_wrong_count_is_found(monkeypatch):
@@ -136,8 +132,7 @@ def misbehave():
 
 
 def test_the_end_of_the_process_is_a_failure_of_the_case():
-    quick = Draft({}, [])
-    with Process(2.0, 1000, misbehave, quick) as process:
+    with Process(2.0, 1000, misbehave, Draft({}, [])) as process:
         for command, why in (
             (["show", "queens:4"], "hangs: 2 s were not enough"),
             (["engines"], "crashes (-11)"),
@@ -158,7 +153,7 @@ def test_a_wrong_total_is_found_and_kept_and_can_be_run_again(tmp_path, monkeypa
         return {**result, "count": result["count"] * 2}
 
     monkeypatch.setattr(job_array, "_read_result", read_twice)
-    monkeypatch.setattr(script, "Process", lambda *_: Here())
+    monkeypatch.setattr(script, "Process", lambda *_: nullcontext(run_commands))
     arguments = ["--kinds", "results", "--keep", str(tmp_path / "kept"), "--seed", "1"]
     assert script.main(["--inputs", "5", *arguments]) == 1
     said = capsys.readouterr().out
@@ -169,17 +164,7 @@ def test_a_wrong_total_is_found_and_kept_and_can_be_run_again(tmp_path, monkeypa
     assert (tmp_path / "kept" / number / "failure.txt").read_text() in said
 
 
-class Here:
-    """A stand-in for a process that runs commands in this one."""
-
-    def __enter__(self):
-        return run_commands
-
-    def __exit__(self, *_):
-        pass
-
-
 def test_an_unknown_kind_is_refused():
-    done = run_python(SCRIPT, "--kinds", "table,tables")
+    done = run_python(script.__file__, "--kinds", "table,tables")
     assert done.returncode == 2
     assert "unknown kind 'tables'; choose from table, rules, problem" in done.stderr

@@ -7,16 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+from conftest import DATASETS, dataset
 from invoking import invoke
-from test_pages import without_times
+from test_pages import DOCS, without_times
 
 import batchsolve as bs
 
-ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "guides" / "machine-learning.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "guides" / "machine-learning.md").read_text(encoding="utf-8")
 PLAIN, *WITH_TORCH = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
 WITH_DATASETS = "".join(re.findall(r"^```pycon\n(.*?)^```$", PAGE, re.M | re.S))
 
@@ -64,24 +63,22 @@ def test_commands_print_what_the_page_says(here):
 
 
 @pytest.fixture
-def tables(tmp_path, monkeypatch):
+def tables(here):
     """Go to a folder with the two tables that the page reads."""
-    text = pacsv.ConvertOptions(column_types={"puzzle": pa.string(), "solution": pa.string()})
-    table = pacsv.read_csv(ROOT / "datasets" / "sudoku4.csv", convert_options=text)
+    table = dataset("sudoku4.csv", "puzzle", "solution")
     table = table.append_column("clues", pa.array([4] * len(table)))
-    pq.write_table(table.slice(10), tmp_path / "clean.parquet")
-    pq.write_table(table.slice(0, 10), tmp_path / "test.parquet")
-    monkeypatch.chdir(tmp_path)
+    pq.write_table(table.slice(10), "clean.parquet")
+    pq.write_table(table.slice(0, 10), "test.parquet")
     return table
 
 
 def test_the_dataset_has_the_rows_of_a_table(tables):
     page = {}
     exec(PLAIN, page)
-    dataset = page["Puzzles"](page["test"])
-    assert len(dataset) == 10
+    puzzles = page["Puzzles"](page["test"])
+    assert len(puzzles) == 10
     for k in range(10):
-        puzzle, solution = dataset[k]
+        puzzle, solution = puzzles[k]
         text = tables["puzzle"][k].as_py()
         assert puzzle.tolist() == [0 if symbol == "." else int(symbol) for symbol in text]
         assert "".join(map(str, solution)) == tables["solution"][k].as_py()
@@ -115,13 +112,12 @@ def test_a_stream_repeats_no_row_and_no_image(tables, monkeypatch):
         both = [*map(bytes, forms[epoch]), *map(bytes, forms[epoch + 1])]
         assert sorted(both) == sorted(map(bytes, given))
     assert [len(each) for each in seen] == [21, 19, 21, 19]
-    same = sum(one == other for one, other in zip(seen[0], seen[2], strict=True))
-    assert same < 3
+    assert sum(one == other for one, other in zip(seen[0], seen[2], strict=True)) < 3
 
 
 def test_the_examples_print_what_the_page_says(tables, tmp_path, monkeypatch):
     config = pytest.importorskip("datasets.config")  # the folder of that name has none
     monkeypatch.setattr(config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    bs.augment_file(ROOT / "datasets" / "sudoku9.csv", "augmented.parquet", n=1)
+    bs.augment_file(DATASETS / "sudoku9.csv", "augmented.parquet", n=1)
     examples = doctest.DocTestParser().get_doctest(WITH_DATASETS, {}, "page", None, None)
     assert not doctest.DocTestRunner().run(examples).failed

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import PUZZLE as GRID
 from invoking import invoke, run_python
 
 import batchsolve as bs
-
-GRID = "1.....2..3.....4"
 
 
 def test_every_public_name_is_found_and_shown():
@@ -35,10 +34,8 @@ def test_no_module_gives_a_constant_two_values():
 
 def test_a_first_answer_does_without_pandas():
     """Arrow would import it, where installed, at the first array made of values."""
-    calls = (
-        f'batchsolve.solve("{GRID}"); batchsolve.canonical("{GRID}"); batchsolve.count("queens:6")'
-    )
-    script = f'import batchsolve, sys; {calls}; assert "pandas" not in sys.modules'
+    calls = f'bs.solve("{GRID}"); bs.canonical("{GRID}"); bs.count("queens:6")'
+    script = f'import batchsolve as bs, sys; {calls}; assert "pandas" not in sys.modules'
     done = run_python("-c", script)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -122,7 +119,7 @@ def test_notebooks_show_grids_and_tables(tmp_path):
 
 
 def test_what_a_command_says_is_logged(tmp_path, caplog):
-    (tmp_path / "in.txt").write_text("1.....2..3.....4\n")
+    (tmp_path / "in.txt").write_text(f"{GRID}\n")
     with caplog.at_level("INFO", "batchsolve"):
         summary = bs.solve_file(tmp_path / "in.txt", tmp_path / "out.csv")
         result = bs.count("queens:6")
@@ -138,7 +135,7 @@ def test_what_a_command_says_is_logged(tmp_path, caplog):
 
 
 def test_answers_are_shown_as_grids_in_notebooks():
-    answer = bs.solve("1.....2..3.....4")
+    answer = bs.solve(GRID)
     shown = answer._repr_html_()
     assert shown.startswith("<p>unique, 1 solution</p><div><svg")
     assert re.findall(r'class="bs-digit"[^>]*>([^<>]*)</text>', shown) == list(answer.solution)

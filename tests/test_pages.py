@@ -79,14 +79,9 @@ def ended(command, code):
     if re.fullmatch(r"batchsolve [^|&;<>$*?(]+", command):
         done = invoke(*shlex.split(command)[1:])
         return done.exit_code, done.output
-    done = subprocess.run(
-        ["bash", "-c", f"(exit {code}); {command}"],  # what `echo $?` prints
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=100,
-    )
+    how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    shell = ["bash", "-c", f"(exit {code}); {command}"]  # what `echo $?` prints
+    done = subprocess.run(shell, text=True, timeout=100, **how)
     return done.returncode, done.stdout
 
 

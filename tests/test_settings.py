@@ -9,18 +9,19 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from operator import attrgetter
 from shutil import rmtree
 from typing import get_args, get_type_hints
+from unittest.mock import Mock
 
 import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pytest
-from conftest import changed
+from conftest import EASY, PUZZLE, SOLUTION, changed
 from invoking import invoke
 
 import batchsolve as bs
@@ -31,11 +32,10 @@ from batchsolve.problems.notation import Notation
 from batchsolve.runs.run import describe_run
 from batchsolve.scaling import report
 
-FOUR = ["1.....2..3.....4", "1...............", "1....1..........", "1" * 16]
+FOUR = [PUZZLE, "1...............", "1....1..........", "1" * 16]
 OTHER = [text[::-1] for text in FOUR]
-SOLVED = ["1243342143122134"] * 4
+SOLVED = [SOLUTION] * 4
 REGIONS = "AAAABBBBCCCCDDDD"
-NINE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 UNIQUE = "...7.....1.......4364.........62........15.2..2..345.6..72.9..3.3....6....2....87"
 NINE_SOLVED = "534678912672195348198342567859761423426853791713924856961537284287419635345286179"
 QUEENS = bs.family("queens:6")
@@ -57,9 +57,9 @@ REPEATED = pa.table(
         "rules": ["", "", "", "", "x", "", ""],
     }
 )
-NINES = [NINE, UNIQUE, "." * 81, "1" * 81]
-RATED = pa.table({"puzzle": NINES, "other": [NINE_SOLVED, NINE, NINE, NINE]})
-PREDICTED = [SOLVED[0], "1234341221434321", "1243", None]
+NINES = [EASY, UNIQUE, "." * 81, "1" * 81]
+RATED = pa.table({"puzzle": NINES, "other": [NINE_SOLVED, EASY, EASY, EASY]})
+PREDICTED = [SOLUTION, "1234341221434321", "1243", None]
 PREDICTED = pa.table({**TABLE.to_pydict(), "prediction": PREDICTED, "guess": SOLVED})
 UNTIMED = {"seconds", "rows_per_second"}
 
@@ -70,34 +70,53 @@ def tell(*_):
     told.append("called")
 
 
+FLAGS = """
+    backdoor canonical collect distinct filename jigsaw mark minimal original resume rows stats
+    steps stop_on_invalid uniqueness up_to_symmetry weighted weights
+"""
 VALUES = {
+    **dict.fromkeys(FLAGS.split(), True),
+    **dict.fromkeys(["check", "on_progress"], tell),
     "address": "tcp://127.0.0.1:1",
+    "against": ["in.csv"],
     "alphabet": "ABCD",
     "backend": "loky",
+    "bins": [1, 2],
     "blank": "x",
     "box": (1, 4),
     "branch": "first",
     "budget": 2,
-    "canonical": True,
-    "check": tell,
+    "by": "other",
+    "cheapest": 2,
     "chunk": 1,
     "column": "other",
     "columns": ("quizzes", "answers"),
+    "cover": [1],
     "engine": "dlx",
-    "filename": True,
     "jobs": 2,
     "limit": 1,
+    "memory": 1,
+    "n": 2,
+    "name": "mine",
     "node_limit": 3,
-    "on_progress": tell,
+    "notation": Notation.from_name("A-D", 4),
+    "ordered": False,
+    "output": None,
+    "parts": "a=0.5,b=0.5",
+    "prediction": "guess",
+    "probes": 50,
+    "problem": bs.Sudoku(1, 4),
     "regions": REGIONS,
-    "resume": True,
     "rule_columns": "none",
     "rules": "x",
+    "seed": 3,
     "solution_column": "third",
-    "split_depth": 1,
-    "stats": True,
-    "stop_on_invalid": True,
+    "split_depth": 3,
+    "stack": [1],
     "time_limit": 1e-9,
+    "title": "a board",
+    "truth": "third",
+    "wanted": 2,
 }
 """Other values than the defaults, which suit most functions."""
 
@@ -158,9 +177,7 @@ def of_a_row(folder, **how):
 NAMES = ["queens:9", "queens:x", "langford:3"]
 COUNTED = pa.table({"problem": NAMES, "again": ["queens:4", "langford:3", ""]})
 MADE = {
-    "n": 2,
     "box": (2, 3),
-    "seed": 8,
     "clues": (6, 6),
     "rating": (1.0, 2.0),
     "cages": (2, 3),
@@ -168,12 +185,9 @@ MADE = {
     "marks": "xv",
     "lines": "thermo",
     "line_cells": (2, 2),
-    "jigsaw": True,
     "constraints": ".Shape~4x4.Cage~5~R1C1~R1C2",
-    "minimal": True,
     "pattern": "xxxxxxxxxxxx....",
     "symmetry": "rotation",
-    "weights": True,
     "unlike": ("nothing.csv",),
     "alphabet": "1234",
 }
@@ -182,50 +196,32 @@ BESIDE["minimal"] = {"clues": (6, 8)}
 BESIDE["node_limit"] = {"rules": "x"}
 BESIDE["alphabet"] = {"alphabet": "ABCD"}
 MAKING = MADE, {"box": (2, 2), "seed": 7}, BESIDE
-TREE = {"limit": 2, "split_depth": 3, "stack": [1], "up_to_symmetry": True, "wanted": 2}
-BOARD = {"stack": [1], "title": "a board", "memory": 1, "cover": [1]}
 MANY_NODES = {"memory": {"problem": "matchings:10"}}  # of a graph, which 1 MB does not hold
 IMAGES = (
-    {"n": 2, "seed": 3, "original": True, "rule_columns": "cages,sums"},
+    {"rule_columns": "cages,sums"},
     {"rule_columns": "none", "seed": 1},
     {"stop_on_invalid": {"blank": "x"}},
 )
-RATING = {"backdoor": True, "steps": True, "uniqueness": True, "box": (1, 9)}
-RATING |= {"rule_columns": "cages"}
+RATING = {"box": (1, 9), "rule_columns": "cages"}
 WITH_STATS = {"stats": False}, {"stats": True}
 
 CASES = {
     "audit": Case(lambda folder, **how: bs.audit(TABLE, TABLE.slice(0, 3), **how)),
     "augment": Case(of_table(bs.augment), *IMAGES),
     "augment_file": Case(of_file(bs.augment_file), *IMAGES),
-    "canonical": Case(lambda folder, **how: bs.canonical("1.....2..3.....4", **how)),
-    "canonical_forms": Case(
-        lambda folder, **how: bs.canonical_forms(FOUR[:1], **how), {"problem": bs.Sudoku(1, 4)}
-    ),
-    "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits", **TREE}),
-    "count": Case(of_problem(bs.count), TREE),
+    "canonical": Case(lambda folder, **how: bs.canonical(PUZZLE, **how)),
+    "canonical_forms": Case(lambda folder, **how: bs.canonical_forms(FOUR[:1], **how)),
+    "cheapest": Case(of_problem(bs.cheapest, problem=COSTLY), {"engine": "bits"}),
+    "count": Case(of_problem(bs.count)),
     "count_file": Case(
         of_file(bs.count_file, COUNTED), {"column": "again"}, {}, {"time_limit": {"budget": 50}}
     ),
-    "count_projections": Case(
-        of_problem(bs.count_projections, ["r1*"]), {"stack": [1], "engine": "bits"}
-    ),
-    "dedupe": Case(
-        of_file(bs.dedupe, REPEATED),
-        {"output": None, "up_to_symmetry": True, "against": ["in.csv"], "mark": True},
-    ),
-    "distribution": Case(of_problem(bs.distribution), {"by": "cost", **BOARD}, {}, MANY_NODES),
-    "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg, BOARD),
-    "estimate": Case(
-        of_problem(bs.estimate, problem="queens:12"),
-        {"stack": [1], "probes": 50, "seed": 3, "engine": "dlx:first"},
-    ),
-    "evaluate": Case(
-        of_table(bs.evaluate, PREDICTED),
-        {"prediction": "guess", "truth": "third", "by": "other", "bins": [1, 2], "rows": True},
-        {},
-        {"bins": {"by": "other"}},
-    ),
+    "count_projections": Case(of_problem(bs.count_projections, ["r1*"]), {"engine": "bits"}),
+    "dedupe": Case(of_file(bs.dedupe, REPEATED)),
+    "distribution": Case(of_problem(bs.distribution), {"by": "cost"}, {}, MANY_NODES),
+    "draw": Case(lambda folder, **how: bs.draw("queens:6", **how).svg),
+    "estimate": Case(of_problem(bs.estimate, problem="queens:12"), {"engine": "dlx:first"}),
+    "evaluate": Case(of_table(bs.evaluate, PREDICTED), beside={"bins": {"by": "other"}}),
     "family": Case(lambda folder: bs.family("queens:4")),
     "generate": Case(lambda folder, n=3, **how: bs.generate(n, **how), *MAKING),
     "generate_file": Case(to_file, *MAKING),
@@ -233,60 +229,36 @@ CASES = {
     "grid_problem": Case(lambda folder, **how: bs.grid_problem(4, **how), {"drawing": "x"}),
     "partition": Case(
         of_file(bs.partition, REPEATED, "parts"),
-        {"output": None, "parts": "a=0.5,b=0.5", "by": "other", "bins": [5], "seed": 3},
+        {"bins": [5]},
         {"parts": "a=0.4,b=0.6"},
         {"bins": {"by": "rules"}},
     ),
     "rate": Case(of_table(bs.rate, RATED), RATING),
     "rate_file": Case(of_file(bs.rate_file, RATED), RATING),
     "read_problem": Case(of_a_row),
-    "Run": Case(
-        of_run,
-        {
-            "stack": [1],
-            "collect": True,
-            "cheapest": 2,
-            "up_to_symmetry": True,
-            "notation": Notation.from_name("A-D", 4),
-            "name": "mine",
-        },
-        beside={"notation": {"collect": True, "problem": bs.Sudoku(2, 2)}},
-    ),
-    "Run.search": Case(of_search, TREE),
+    "Run": Case(of_run, beside={"notation": {"collect": True, "problem": bs.Sudoku(2, 2)}}),
+    "Run.search": Case(of_search),
     "SolutionGraph.distribution": Case(
         of_problem(lambda problem, **how: bs.solution_graph(problem).distribution(**how)),
-        {"weights": range(QUEENS.n_options), "memory": 1},
+        {"weights": range(QUEENS.n_options)},
         {},
         {"memory": {"problem": "latin:5"}},
     ),
     "SolutionGraph.sample": Case(
-        lambda folder, n=4, **how: bs.solution_graph(QUEENS).sample(n, **how),
-        {"n": 3, "seed": 2, "distinct": True},
+        lambda folder, n=4, **how: bs.solution_graph(QUEENS).sample(n, **how)
     ),
-    "sample": Case(
-        of_problem(bs.sample, 20),
-        {"seed": 3, "distinct": True, "weighted": True, **BOARD},
-        {},
-        MANY_NODES,
-    ),
-    "solution_graph": Case(
-        of_problem(bs.solution_graph, problem="queens:10"),
-        {"ordered": False, **BOARD},
-        {},
-        MANY_NODES,
-    ),
+    "sample": Case(of_problem(bs.sample, 20), beside=MANY_NODES),
+    "solution_graph": Case(of_problem(bs.solution_graph, problem="queens:10"), beside=MANY_NODES),
     "solutions": Case(
-        of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50, **TREE}
+        of_problem(bs.solutions, problem="queens:8"), {"engine": "dlx:first", "budget": 50}
     ),
     "solve": Case(lambda folder, **how: bs.solve(FOUR[1], **how)),
-    "solve_batch": Case(of_table(bs.solve_batch, FOUR), {"problem": bs.Sudoku(1, 4)}),
+    "solve_batch": Case(of_table(bs.solve_batch, FOUR)),
     "solve_file": Case(of_file(bs.solve_file)),
     "solve_stream": Case(of_table(bs.solve_stream, [TABLE, TABLE]), *WITH_STATS),
     "solve_table": Case(of_table(bs.solve_table), *WITH_STATS),
-    "split": Case(of_problem(bs.split), {"stack": [1], "depth": 2, "engine": "lanes"}),
-    "structure_symmetries": Case(
-        of_problem(bs.structure_symmetries, problem=QUEENS), {"stack": [1]}
-    ),
+    "split": Case(of_problem(bs.split), {"depth": 2, "engine": "lanes"}),
+    "structure_symmetries": Case(of_problem(bs.structure_symmetries, problem=QUEENS)),
     "symmetries": Case(of_problem(bs.symmetries, problem=QUEENS)),
     "tiling": Case(
         of_problem(bs.tiling, {"L": "XX/X."}, problem="2x3"),
@@ -361,15 +333,13 @@ def seen(value):
         return str(value.schema), [without_times(row) for row in value.to_pylist()]
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if isinstance(value, bs.Stacks):
-        return [each.tolist() for each in value]
     if isinstance(value, bs.SolutionGraph):
         return value.count, value.n_nodes, value.is_ordered
     if isinstance(value, bs.ExactCover):
         return value.fingerprint, repr(value)
     if is_dataclass(value):
         return without_times({each.name: seen(getattr(value, each.name)) for each in fields(value)})
-    if isinstance(value, list | tuple | Iterator):
+    if isinstance(value, bs.Stacks | list | tuple | Iterator):
         return list(map(seen, value))
     return untimed(value) if isinstance(value, str) else repr(value)
 
@@ -379,16 +349,16 @@ def untimed(text):
     return re.sub(r"[\d,]+ rows/s|(?<![\d.])\d+\.\d+(e[-+]?\d+)?(?![\d.])", "?", text)
 
 
+def make_empty(folder):
+    for old in folder.iterdir():
+        rmtree(old) if old.is_dir() else old.unlink()
+
+
 def without_times(facts):
     return {name: value for name, value in facts.items() if name not in UNTIMED}
 
 
-class Interrupted(BaseException):
-    """The end of a run before it is resumed."""
-
-
-def interrupt(_):
-    raise Interrupted
+interrupt = Mock(side_effect=KeyboardInterrupt)  # the end of a run before it is resumed
 
 
 @pytest.fixture(autouse=True)
@@ -410,21 +380,19 @@ def _workers_tell(monkeypatch):
 
 
 @pytest.fixture
-def outcome(caplog, tmp_path, monkeypatch):
+def outcome(caplog, here):
     """Return a function that calls another, and returns all that it did, or its error."""
-    monkeypatch.chdir(tmp_path)
 
     def do(call, after_interrupt, **how):
-        for old in tmp_path.iterdir():
-            rmtree(old) if old.is_dir() else old.unlink()
+        make_empty(here)
         if after_interrupt:
-            with suppress(Interrupted, TypeError):
-                call(tmp_path, on_progress=interrupt)
+            with suppress(KeyboardInterrupt, TypeError):
+                call(here, on_progress=interrupt)
         told.clear()
         caplog.clear()
         try:
             with caplog.at_level(logging.WARNING):
-                value = seen(call(tmp_path, **how))
+                value = seen(call(here, **how))
         except bs.BatchsolveError as error:
             return str(error)
         return value, Counter(map(repr, told)), caplog.messages
@@ -471,7 +439,7 @@ def words_of(line):
 
 
 WORDS = {f"--{name.replace('_', '-')}": str(value) for name, value in VALUES.items()} | words_of(
-    "--box 1x4 --column third --latency 1 --number 2 --output other.csv --seed 3 --split-depth 3 "
+    "--box 1x4 --column third --latency 1 --number 2 --output other.csv "
     "--regions {home}/regions.txt --symmetries structure --scheduler tcp://127.0.0.1:1"
 )
 """Words behind options, which suit most commands."""
@@ -496,9 +464,7 @@ LINES = {
     "solve": Line("{home}/in.csv -o out.csv", "--node-limit 1", engine="--json", branch="--json"),
     "audit": Line("{home}/in.csv {home}/in.csv"),
     "partition": Line(
-        "{home}/repeated.csv -o parts",
-        "--parts a=0.5,b=0.5 --by other --bins 5 --output others",
-        bins="--by rules --json",
+        "{home}/repeated.csv -o parts", "--bins 5 --output others", bins="--by rules --json"
     ),
     "dedupe": Line("{home}/repeated.csv -o out.csv", "--against {home}/in.csv"),
     "generate": Line(
@@ -517,8 +483,7 @@ LINES = {
     ),
     "evaluate": Line(
         "{home}/predicted.csv",
-        "--bins 1,2 --by other --html out.html --plot out.svg --rows rows.csv --prediction guess "
-        "--truth third",
+        "--bins 1,2 --html out.html --plot out.svg --rows rows.csv",
         bins="--by other",
         **dict.fromkeys(OF_GRIDS, "--json --truth none"),
     ),
@@ -550,7 +515,7 @@ LINES = {
     "merge": Line("{home}/0000.json"),
     "scale": Line(
         f"{ONE} -o scaling --jobs 1 --repeat 1",
-        "--by other --forecast-workers 64 --repeat 2 --weak 2",
+        "--forecast-workers 64 --repeat 2 --weak 2",
         by="--weak 2",
     ),
     "report": Line("{home}/scaling", "--forecast-workers 64"),
@@ -579,33 +544,23 @@ def home(tmp_path_factory):
 
 
 @pytest.fixture
-def printed(home, tmp_path, monkeypatch):
+def printed(home, here, monkeypatch):
     """Return a function that calls a command, and returns all that it did."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(report, "can_draw", lambda: False)  # pictures take seconds
 
     def do(*words, after_interrupt=False):
-        for old in tmp_path.iterdir():
-            rmtree(old) if old.is_dir() else old.unlink()
+        make_empty(here)
         words = [word.format(home=home) for word in words]
         if after_interrupt:
             with monkeypatch.context() as patched:
-                patched.setattr(Printing, "progress", interrupted_progress)
+                patched.setattr(Printing, "progress", lambda *_: nullcontext(interrupt))
                 invoke(*(word for word in words if word != "--resume"))
         told.clear()
         done = invoke(*words)
         said = untimed(done.stdout), untimed(done.stderr)
-        return done.exit_code, said, Counter(map(repr, told)), files_in(tmp_path)
+        return done.exit_code, said, Counter(map(repr, told)), files_in(here)
 
     return do
-
-
-@contextmanager
-def interrupted_progress(*_):
-    def stop(*_):
-        raise KeyboardInterrupt
-
-    yield stop
 
 
 def contents(path):

@@ -7,6 +7,7 @@ import ctypes
 import mmap
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -14,6 +15,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import SOLVED
 from invoking import run_python
 
 import batchsolve as bs
@@ -53,19 +55,13 @@ def test_stacks_are_taken_from_places_that_there_are(place):
         Stacks.from_lists([[1], [2]]).take([place])
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda stack: bs.count(GRID, stack=stack),
-        lambda stack: next(iter(bs.solutions(GRID, stack=stack))),
-        lambda stack: bs.split(GRID, depth=1, stack=stack),
-        lambda stack: bs.estimate(GRID, stack=stack),
-        lambda stack: bs.draw(GRID, stack),
-    ],
-)
+CALLS = bs.count, bs.estimate, bs.draw, partial(bs.split, depth=1), lambda *a: [*bs.solutions(*a)]
+
+
+@pytest.mark.parametrize("call", CALLS)
 def test_a_stack_with_an_option_that_does_not_exist_is_one_error(call):
     with pytest.raises(bs.ProblemError, match="option 5000 does not exist; the last one is 728"):
-        call([5000])
+        call(GRID, [5000])
 
 
 def test_digits_that_a_grid_does_not_have_clash():
@@ -113,7 +109,6 @@ def test_dedupe_keeps_its_memory_whole_where_rows_are_invalid(tmp_path):
 
 
 _TEXT = np.frombuffer(b"12.4", np.uint8)
-_TABLE = np.zeros(256, np.uint8)
 _UINTS = np.zeros(1, np.uint32)
 _REFUSED = (
     "ascend, within|each text is|does not exist|two words for each"
@@ -123,7 +118,8 @@ _REFUSED = (
 
 def _read(offsets, n_texts=1):
     grids = np.empty((n_texts, 4), np.uint8), np.empty(n_texts, np.int32)
-    native.read_symbols((np.array(offsets, np.int32), _TEXT), _TABLE, 0, *grids)
+    texts = np.array(offsets, np.int32), _TEXT
+    native.read_symbols(texts, np.zeros(256, np.uint8), 0, *grids)
 
 
 def _add_keys(n_slots):
@@ -243,13 +239,12 @@ class GuardedCall:
                 value[...] = copy
 
 
-_GRID = "".join(str((3 * row + row // 3 + k) % 9 + 1) for row in range(9) for k in range(9))
 _ROWS = {
     "none": [],
-    "one": [_GRID],
-    "many": [_GRID[:k] + "." * (81 - k) for k in (81, 80, 81, 60, 60)] * 60,
-    "bad": ["", "é" * 40, _GRID[1:], _GRID * 2, _GRID[1:] + "\x7f", "11" + "." * 79, '"1,""2"'],
-    "numbers": [" ".join(_GRID), "0;" * 80 + "9", "-1 " * 81, "1 " * 80, "99999 " * 81, "x é"],
+    "one": [SOLVED],
+    "many": [SOLVED[:k] + "." * (81 - k) for k in (81, 80, 81, 60, 60)] * 60,
+    "bad": ["", "é" * 40, SOLVED[1:], SOLVED * 2, SOLVED[1:] + "\x7f", "11" + "." * 79, '"1,""2"'],
+    "numbers": [" ".join(SOLVED), "0;" * 80 + "9", "-1 " * 81, "1 " * 80, "99999 " * 81, "x é"],
 }
 
 
@@ -269,7 +264,7 @@ def work():
     with TemporaryDirectory() as folder:
         for name, rows in _ROWS.items():
             source, out = Path(folder, name + ".csv"), Path(folder, "out.csv")
-            lines = ["puzzle|solution", *(f"{row}|{_GRID}" for row in rows)]
+            lines = ["puzzle|solution", *(f"{row}|{SOLVED}" for row in rows)]
             source.write_text("\n".join(lines), "utf-8")
             for engine in ("lanes", "bits", "cells"):
                 bs.solve_file(source, out, engine=engine, box=(3, 3), canonical=True)
@@ -277,7 +272,7 @@ def work():
             for up_to_symmetry in (False, True):
                 bs.dedupe(source, out, box=(3, 3), up_to_symmetry=up_to_symmetry)
                 done.append(out.read_bytes())
-    grids = np.tile(np.frombuffer(_GRID.encode(), np.uint8) - ord("0"), (50, 1))
+    grids = np.tile(np.frombuffer(SOLVED.encode(), np.uint8) - ord("0"), (50, 1))
     queens = bs.family("queens:6")
     for n in (0, 1, 50):
         covers = Stacks.from_lists([[k % 36, 0, 35 - k % 36] for k in range(n)])

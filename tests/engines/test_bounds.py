@@ -1,5 +1,6 @@
-"""Items with bounds: covers by definition, and problems whose answers are known."""
+"""Items with bounds: covers by definition, and problems whose answers are known; fingerprints."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,8 +16,6 @@ from batchsolve.engines import UNLIMITED, Task, get_engine
 
 DLX, BITS = get_engine("dlx"), get_engine("bits")
 
-both_engines = pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])
-
 
 @pytest.mark.parametrize("most", [2, 2**16])  # a key of `bits` has room for 2**16 - 1
 def test_bits_has_sets_of_several_words(most):
@@ -30,7 +29,7 @@ def test_bits_has_sets_of_several_words(most):
         assert_same(BITS.search(problem, task), DLX.search(problem, task))
 
 
-@both_engines
+@pytest.mark.parametrize("engine", [DLX, BITS], ids=["dlx", "bits"])
 @given(data=st.data(), problem=bounded_problems())
 def test_a_stack_may_take_and_refuse_options(engine, data, problem):
     entries = st.integers(0, problem.n_decisions)
@@ -58,9 +57,8 @@ def test_a_stack_may_take_and_refuse_options(engine, data, problem):
 
 @given(problem=bounded_problems())
 def test_the_shares_of_a_frontier_add_up(problem):
-    outcome = DLX.search(problem, Task.of(WHOLE, depth=2))
+    assert DLX.search(problem, Task.of(WHOLE, depth=2)).weights.sum() <= 1 + 1e-12
     ended = DLX.search(problem, Task.of(WHOLE, depth=1))
-    assert outcome.weights.sum() <= 1 + 1e-12
     if ended.nodes[0] == 1 and not ended.counts[0] and len(ended.frontier):
         assert ended.weights.sum() == pytest.approx(1)
 
@@ -110,6 +108,20 @@ def test_bounds_of_one_and_one_are_none():
     assert wider.fingerprint != plain.fingerprint
     assert (wider.n_bounded, wider.n_decisions, plain.n_decisions) == (1, 2, 1)
     assert "n_bounded=1" in repr(wider)
+
+
+def test_only_the_pattern_of_colours_is_in_the_fingerprint():
+    problem = partial(bs.ExactCover, [0, 2, 4], [0, 2, 1, 2], 3, 2)
+    plain = problem()
+    assert problem(colors=[0, 0, 0, 0]).fingerprint == plain.fingerprint
+    one = problem(colors=[0, 3, 0, 3])
+    assert (one.n_colors, one.color_name(3), one.colors.dtype) == (1, "3", np.uint32)
+    again = problem(colors=[0, 1, 0, 1], color_names=["red"])
+    assert (again.fingerprint, again.option_name(0)) == (one.fingerprint, "0 2:red")
+    other = problem(colors=[0, 2, 0, 1])
+    assert len({p.fingerprint for p in (plain, one, other)}) == 3
+    assert "n_colors=2" in repr(other)
+    assert "colors" not in repr(plain)
 
 
 def test_graphs_of_large_counts_and_of_too_little_memory():

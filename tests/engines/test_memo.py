@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from conftest import WHOLE, coloured_problems, problems, wide
+from conftest import WHOLE, changed, coloured_problems, problems, wide
 from hypothesis import given, strategies as st
 from invoking import refused
 from kinds import shuffled
@@ -60,10 +60,9 @@ def test_the_numbers_of_items_do_not_matter(board, expected):
 def test_the_order_of_items_has_every_primary_item_once(problem):
     order = narrow_order(problem).astype(np.uint32)
     assert sorted(order.tolist()) == list(range(problem.n_primary))
-    wrong = np.append(order, np.uint32(problem.n_primary))
-    in_core = core_problem(problem)
+    wrong = core_problem(problem), np.append(order, np.uint32(problem.n_primary)), 1
     with pytest.raises(ValueError, match="each primary item once"):
-        native.memo(in_core, wrong, 1)
+        native.memo(*wrong)
 
 
 @pytest.mark.usefixtures("few_rows")
@@ -138,20 +137,15 @@ def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
     assert engine.for_run(shared=True).file == ""
 
 
-def of_many_covers(bits, bounds=False):
-    """A problem with 2**bits covers; half as many more if one item may be covered twice."""
-    if not bounds:
-        return wide(*[2] * bits)
-    options = [[each] for each in range(bits) for _ in "ab"]
-    return bs.ExactCover.from_options(options, bounds={0: (1, 2)})
-
-
 @pytest.mark.parametrize("bounds", [False, True], ids=["", "bounds"])
 @pytest.mark.parametrize(
     ("bits", "words"), [(60, 1), (63, 2), (127, None), (128, None), (150, 3), (600, 10)]
 )
 def test_counts_of_any_size_are_stored_in_rows_as_wide_as_they(bits, words, bounds):
-    outcome = get_engine("memo:8").search(of_many_covers(bits, bounds), Task.of(WHOLE))
+    problem = wide(*[2] * bits)
+    if bounds:  # one item may be covered twice
+        problem = changed(problem, bounds=[(1, 2), *[(1, 1)] * (bits - 1)])
+    outcome = get_engine("memo:8").search(problem, Task.of(WHOLE))
     assert outcome.counts.tolist() == [(2 + bounds) * 2 ** (bits - 1)]
     assert outcome.counts.dtype == (object if bits > 62 else np.int64)
     assert outcome.nodes[0] <= 4 * bits  # two children each, the second looked up

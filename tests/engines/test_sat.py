@@ -1,8 +1,5 @@
-from concurrent.futures import ThreadPoolExecutor
-
-import numpy as np
 import pytest
-from conftest import WHOLE, coloured_problems, problems
+from conftest import WHOLE, coloured_problems, problems, small_grids
 from hypothesis import given, strategies as st
 from oracles import covers
 
@@ -20,15 +17,6 @@ def search(problem, stacks, **settings):
     return get_engine("sat").search(problem, Task.of(stacks, **settings))
 
 
-def grids(*clues):
-    """Return the stacks of 4×4 grids with these clues: cells and digits."""
-    cells = np.zeros((len(clues), 16), np.uint8)
-    for grid, pairs in zip(cells, clues, strict=True):
-        for cell, digit in pairs:
-            grid[cell] = digit
-    return SMALL.stacks(cells)
-
-
 def facts(outcome, k):
     """Return the results below the stack k of a task, whose roots are the indices of stacks."""
     found = outcome.solutions.take(outcome.solutions.roots == k)
@@ -36,15 +24,10 @@ def facts(outcome, k):
     return outcome.counts[k], outcome.nodes[k], [cover.tolist() for cover in found], left
 
 
-@given(problem=WIDE | WIDE_COLOURED)
-def test_items_of_many_options(problem):
-    outcome = search(problem, WHOLE, keep=UNLIMITED)
-    found = [frozenset(cover.tolist()) for cover in outcome.solutions]
-    assert len(found) == len(set(found))
-    assert set(found) == covers(problem)
+some = st.integers(1, 5) | st.just(UNLIMITED)
 
 
-@given(problem=PROBLEMS, limit=st.integers(1, 5), keep=st.integers(0, 5))
+@given(problem=PROBLEMS, limit=some, keep=some | st.just(0))
 def test_a_stack_searched_whole_has_as_many_covers_as_wanted(problem, limit, keep):
     expected = covers(problem)
     outcome = search(problem, WHOLE, limit=limit, keep=keep, whole=True)
@@ -56,12 +39,14 @@ def test_a_stack_searched_whole_has_as_many_covers_as_wanted(problem, limit, kee
     assert len(outcome.frontier) == 0
 
 
-@given(data=st.data(), limit=st.integers(1, 4), allowance=st.integers(1, 30))
-def test_a_stack_searched_whole_does_not_depend_on_others(data, limit, allowance):
-    clue = st.tuples(st.integers(0, 15), st.integers(1, 4))
-    several = st.lists(st.lists(clue, max_size=5), min_size=1, max_size=5)
-    stacks = grids(*data.draw(several))
-    budget = data.draw(st.integers(1, 60) | st.just(UNLIMITED))
+@given(
+    grids=small_grids(5, 1, 5),
+    limit=st.integers(1, 4),
+    allowance=st.integers(1, 30),
+    budget=st.integers(1, 60) | st.just(UNLIMITED),
+)
+def test_a_stack_searched_whole_does_not_depend_on_others(grids, limit, allowance, budget):
+    stacks = SMALL.stacks(grids)
     task = {"limit": limit, "allowance": allowance, "keep": 2, "whole": True}
     together = search(SMALL, stacks, budget=budget, **task)
     spent = 0
@@ -76,9 +61,9 @@ def test_a_stack_searched_whole_does_not_depend_on_others(data, limit, allowance
         spent += together.nodes[k]
 
 
-@given(clues=st.lists(st.tuples(st.integers(0, 15), st.integers(1, 4)), max_size=4))
-def test_an_allowance_ends_a_stack_searched_whole(clues):
-    stacks = grids(clues)
+@given(grids=small_grids(4, 1, 1))
+def test_an_allowance_ends_a_stack_searched_whole(grids):
+    stacks = SMALL.stacks(grids)
     free = search(SMALL, stacks, limit=3, whole=True)
     for allowance in range(1, 40, 3):
         outcome = search(SMALL, stacks, limit=3, allowance=allowance, whole=True)
@@ -104,18 +89,3 @@ def test_conflicts_count_where_a_stack_is_searched_whole():
     outcome = search(pigeons, WHOLE, allowance=2_500, whole=True)
     assert (outcome.counts.tolist(), outcome.nodes.tolist()) == ([0], [2_500])
     assert [stack.tolist() for stack in outcome.frontier] == [[]]
-
-
-def test_threads_search_at_the_same_time_and_find_the_same():
-    sevens = Sudoku(1, 7)
-    rng = np.random.default_rng(1)
-    cells = np.zeros((8, 49), np.uint8)
-    for grid in cells:
-        grid[:7] = 1 + rng.permutation(7)
-    stacks = [sevens.stacks(grid[None]) for grid in cells]
-
-    def first(stack):
-        return facts(search(sevens, stack, limit=2, keep=2, whole=True), 0)
-
-    with ThreadPoolExecutor(4) as threads:
-        assert list(threads.map(first, stacks * 3)) == [first(stack) for stack in stacks] * 3

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import product
 from pathlib import Path
 
 import bench_engines
@@ -12,7 +13,7 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 from invoking import invoke, refused
-from test_doubts import series_of
+from test_scaling import series_of
 
 from batchsolve.formats.pictures import charts
 from batchsolve.formats.whole_files import whole_file
@@ -23,7 +24,6 @@ from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
-VOID = {"meta", "img", "br", "link", "hr"}
 
 
 class Page(HTMLParser):
@@ -37,7 +37,7 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
+        if tag not in ("meta", "img", "br", "link", "hr"):
             self.open.append(tag)
 
     def handle_endtag(self, tag):
@@ -60,8 +60,7 @@ def home(tmp_path_factory, _short_runs_are_enough):
     out = tmp_path_factory.mktemp("scale") / "made" / "here"
     how = "--jobs 1..3 --repeat 1 --split-depth 1,auto --budget 300 --forecast-workers 16,1000"
     result = invoke("scale", "queens:8", "-o", out, *how.split())
-    assert result.exit_code == 0, result.output
-    assert result.stdout.strip() == str(out / "report.html")
+    assert (result.exit_code, result.stdout) == (0, f"{out / 'report.html'}\n"), result.output
     return out
 
 
@@ -89,11 +88,10 @@ def test_the_report_says_what_was_measured(home):
         assert words in page.text, words
     experiment = read_experiment(str(home))
     assert experiment.about["command"] in page.text
-    n_rows = sum(tag == "tr" for tag, _ in page.tags)
-    assert n_rows > 2 * len(experiment.runs)
+    assert sum(tag == "tr" for tag, _ in page.tags) > 2 * len(experiment.runs)
 
 
-def test_pictures_lie_beside_the_report_and_in_it(home):
+def test_pictures_lie_beside_the_report_and_in_it_and_are_always_the_same(home):
     html = (home / "report.html").read_text()
     for name in PICTURES:
         assert (home / f"{name}.png").read_bytes().startswith(b"\x89PNG")
@@ -101,6 +99,9 @@ def test_pictures_lie_beside_the_report_and_in_it(home):
         svg = (home / f"{name}.svg").read_bytes()
         assert b"<svg" in svg
         assert base64.b64encode(svg).decode() in html
+    figure = report.speedup_figure(read_experiment(str(home)).series())
+    for form in ("svg", "pdf"):
+        assert charts.content(figure, form) == (home / f"speedup.{form}").read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +120,7 @@ def least_seconds(monkeypatch):
 
 
 def test_speedup_shows_points_ideal_and_fits(home):
+    assert report.speedup_figure([]) is report.depth_figure([]) is None
     series = read_experiment(str(home)).series()
     (axes,) = report.speedup_figure(series).axes
     assert axes.get_lines()[0].get_label() == "ideal"
@@ -175,10 +177,9 @@ def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
     first = several[0]
     rival = Series([replace(run, engine="bits", wall=run.wall * 1.01) for run in first.runs])
     slow = Series([replace(run, engine="cells", wall=run.wall * 1.5) for run in first.runs])
-    names = first.name, rival.name
+    counts, both = ("1 worker", "2 workers", "4 workers", "8 workers"), (first.name, rival.name)
     assert list(not_told_apart([rival, first, slow])) == [
-        f"{workers}: {names[0]}, and {names[1]}"
-        for workers in ("1 worker", "2 workers", "4 workers", "8 workers")
+        f"{count}: {', and '.join(both)}" for count in counts
     ]
     even = series_of(first.runs[0], {1: [2.0, 2.2, 2.1], 2: [2.0, 2.1, 2.2], 4: [1.0, 1.1, 1.0]})
     assert list(not_told_apart([even])) == [f"{even.name}: 1 worker and 2 workers"]
@@ -189,17 +190,12 @@ def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
 
 def test_problems_of_one_file_name_and_backends_are_told_apart(home):
     made = read_experiment(str(home))
-    runs = [
-        replace(run, problem=f"{folder}/x.dlx", backend=backend)
-        for folder, backend in (("a", "threading"), ("b", "loky"), ("b", "threading"))
-        for run in made.runs
-    ]
+    kinds = [("a/x.dlx", "threading"), ("b/x.dlx", "loky"), ("b/x.dlx", "threading")]
+    each = product(kinds, made.runs)
+    runs = [replace(run, problem=name, backend=backend) for (name, backend), run in each]
     experiment = Experiment(runs, made.logs * 3, {})
-    assert [one.name for one in experiment.series()[::2]] == [
-        "a/x.dlx, auto, threading, depth 1",
-        "b/x.dlx, auto, loky, depth 1",
-        "b/x.dlx, auto, threading, depth 1",
-    ]
+    names = [one.name for one in experiment.series()[::2]]
+    assert names == [f"{name}, auto, {backend}, depth 1" for name, backend in kinds]
     (axes,) = report.depth_figure(experiment.series()).axes
     assert len(axes.containers) == 3 * 3  # of 1, 2 and 3 workers
     assert len(report.sizes_figure(experiment).axes) == 3 * 3
@@ -222,12 +218,9 @@ def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
     assert [row["measured_seconds"] for row in rows[:6]] == [run.wall for run in experiment.runs]
     curve = [row["workers"] for row in rows if row["part"] == "curve"]
     assert curve == [2**k for k in range(10)] + [1000]
-    assert {row["setting"] for row in rows if row["part"] == "what if"} == {
-        "automatic settings",
-        "results cost no time",
-        "no time between tasks",
-        "tasks as for few workers",
-    }
+    what_if = {row["setting"] for row in rows if row["part"] == "what if"}
+    usual, *others = "automatic settings", "results cost no time", "no time between tasks"
+    assert what_if == {usual, *others, "tasks as for few workers"}
     assert {row["workers"] for row in rows if row["part"] in ("depth", "budget")} == {16, 1000}
 
 
@@ -235,10 +228,9 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
     least_seconds(monkeypatch)
     figure = report.speedup_figure(several)
     (axes,) = figure.axes
-    paleness = [bars.lines[0].get_alpha() for bars in axes.containers]
-    assert paleness == [1, 1, pytest.approx(0.35)]
-    labels = [bars.get_label() for bars in axes.containers]
-    assert labels == ["one", "two", "odd, doubtful: outliers"]
+    looks = [(bars.get_label(), bars.lines[0].get_alpha()) for bars in axes.containers]
+    doubtful = ("odd, doubtful: outliers", pytest.approx(0.35))
+    assert looks == [("one", 1), ("two", 1), doubtful]
     note = figure.get_supxlabel().replace("\n", " ")
     assert note.startswith("Not drawn, because the runs are too short: a-name-that-")
 
@@ -247,12 +239,6 @@ def test_series_of_a_picture_differ_in_colour_and_marker():
     looks = [charts.look_of(k) for k in range(14)]
     assert len({look["color"] for look in looks[:7]}) == 7
     assert len({(look["color"], look["marker"]) for look in looks}) == 14
-
-
-def test_the_same_data_make_the_same_file(home):
-    figure = report.speedup_figure(read_experiment(str(home)).series())
-    for form in ("svg", "pdf"):
-        assert charts.content(figure, form) == (home / f"speedup.{form}").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["report.html", "speedup.csv"])
@@ -293,34 +279,18 @@ def test_logarithmic_axes_have_numbers_in_every_range(limits):
     assert 3 <= len(set(seen)) <= 10
 
 
-def test_there_is_no_curve_over_one_number_of_workers():
-    assert report.speedup_figure([]) is None
-    assert report.depth_figure([]) is None
-
-
-@pytest.fixture(scope="module")
-def undrawn(tmp_path_factory):
-    """Return the folder of a report on a file, which was written without matplotlib."""
-    folder = tmp_path_factory.mktemp("undrawn")
-    (folder / "a<b&c.txt").write_text("1.....2..3.....4\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(report, "can_draw", lambda: False)
-        done = invoke("scale", folder / "a<b&c.txt", "-o", folder / "out", "--repeat", "1")
+def test_without_matplotlib_the_report_says_how_to_get_it_and_names_are_escaped(here, monkeypatch):
+    Path("a<b&c.txt").write_text("1.....2..3.....4\n")
+    monkeypatch.setattr(report, "can_draw", lambda: False)
+    done = invoke("scale", "a<b&c.txt", "-o", "out", "--repeat", "1")
     assert done.exit_code == 0, done.output
-    return folder / "out"
-
-
-def test_without_matplotlib_the_report_says_how_to_get_it(undrawn):
-    page = Page((undrawn / "report.html").read_text())
+    html = Path("out", "report.html").read_text()
+    page = Page(html)
     assert "pip install 'batchsolve[plot]'" in page.text
     assert "img" not in [tag for tag, _ in page.tags]
     files = "machine.json report.html runs.csv speedup.csv subproblems.parquet"
-    assert {path.name for path in undrawn.iterdir()} == set(files.split())
-
-
-def test_names_of_problems_are_escaped(undrawn):
-    html = (undrawn / "report.html").read_text()
-    assert "a<b&c.txt" in Page(html).text
+    assert {path.name for path in Path("out").iterdir()} == set(files.split())
+    assert "a<b&c.txt" in page.text
     assert "a<b" not in html
 
 
@@ -337,12 +307,8 @@ def test_a_browser_shows_it_at_the_width_of_a_phone(home, tmp_path):
     )
     command = [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu"]
     command.append("--virtual-time-budget=5000")  # until the frame is laid out
-    shown = subprocess.run(
-        [*command, "--dump-dom", f"--user-data-dir={tmp_path}/profile", copy.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    ).stdout
+    command += ["--dump-dom", f"--user-data-dir={tmp_path}/profile", copy.as_uri()]
+    how = {"capture_output": True, "text": True, "timeout": 120, "check": True}
+    shown = subprocess.run(command, **how).stdout
     (width,) = re.findall(r"width (\d+)", shown.rpartition("</iframe>")[2])
     assert int(width) <= 390

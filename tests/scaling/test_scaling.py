@@ -1,10 +1,10 @@
-import dataclasses
 import json
 import os
 import platform
 import shutil
-import signal
+from dataclasses import replace
 from datetime import datetime
+from itertools import count
 from operator import attrgetter
 
 import numpy as np
@@ -12,16 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, strategies as st
-from invoking import invoke, refused
+from invoking import invoke, press_in, refused
 
 import batchsolve as bs
 from batchsolve.core.interrupts import asking
-from batchsolve.scaling import experiment as experiments, measure, report
+from batchsolve.engines import native
+from batchsolve.scaling import experiment as experiments, measure, report, speedup
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.measure import Plan, ScalingError, read_workloads, run_plan
-from batchsolve.scaling.report import write_report
+from batchsolve.scaling.report import speedup_figure, write_report
 from batchsolve.scaling.simulation import forecast, measured_costs, simulate
-from batchsolve.scaling.speedup import Series, fit
+from batchsolve.scaling.speedup import Series, doubts, fit, fits, speedup_rows
 from batchsolve.workers import Pool
 
 SCALE = ("scale", "--jobs", "1")
@@ -43,7 +44,18 @@ def _no_pictures():
         yield
 
 
-def test_every_combination_runs_in_turn(experiment):
+def series_of(run, walls, cpu_share=1.0, **more):
+    """Return a series of runs with these times, by number of workers."""
+    number = count()
+    runs = [
+        replace(run, jobs=p, run=next(number), wall=w, busy=p * w, cpu=p * w * cpu_share, **more)
+        for p, times in walls.items()
+        for w in times
+    ]
+    return Series(runs)
+
+
+def test_every_combination_runs_in_turn_with_equal_counts_and_nodes(experiment):
     assert len(experiment.runs) == 2 * 2 * 3 * 2
     assert [run.run for run in experiment.runs] == list(range(24))
     first, second = experiment.runs[:12], experiment.runs[12:]
@@ -51,9 +63,6 @@ def test_every_combination_runs_in_turn(experiment):
     key = attrgetter("problem", "jobs", "split_depth")
     assert list(map(key, first)) == list(map(key, second))
     assert len(set(map(key, first))) == 12
-
-
-def test_counts_and_nodes_are_equal_in_all_runs(experiment):
     found = {(run.problem, run.count, run.nodes) for run in experiment.runs}
     assert found == {("queens:8", 92, 1178), ("sudoku:2x2", 288, bs.count(bs.Sudoku(2, 2)).nodes)}
     assert all(run.complete for run in experiment.runs)
@@ -86,11 +95,13 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
         assert log["nodes"].tolist() == before["nodes"].tolist()
     assert again.about == experiment.about
     tasks = pq.read_table(tmp_path / "subproblems.parquet")
-    names = "run task begin seconds worker nodes stacks split"
-    assert tasks.column_names == names.split()
+    assert " ".join(tasks.column_names) == "run task begin seconds worker nodes stacks split"
     facts = json.loads((tmp_path / "machine.json").read_text())
     assert facts["command"] == "batchsolve scale"
     assert facts["packages"]["batchsolve"] == bs.__version__
+    assert facts["host"] == platform.node()
+    moment = datetime.fromisoformat(facts["date"])
+    assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
     assert experiments.runs_rows(experiment.runs)[0]["split_depth"] == "auto"
     with pytest.raises(bs.InputError, match="not empty"):
         experiments.directory_for(str(tmp_path))
@@ -99,14 +110,12 @@ def test_what_is_written_is_what_was_measured(experiment, tmp_path):
 
 
 def test_runs_that_disagree_are_an_error(monkeypatch):
-    from batchsolve.engines import native
-
     search, calls = native.search_links, []
 
     def miscounts(problem, task):
         outcome = search(problem, task)
         calls.append(1)
-        return dataclasses.replace(outcome, nodes=outcome.nodes + len(calls))
+        return replace(outcome, nodes=outcome.nodes + len(calls))
 
     monkeypatch.setattr(native, "search_links", miscounts)
     with pytest.raises(ScalingError, match="they must agree"):
@@ -138,22 +147,14 @@ def scale(home, *words):
     return invoke(*SCALE, *words, "-o", home)
 
 
-def press_in_a_callback():
-    """Press Ctrl-C where `interrupts` only notes it."""
-    press = {"press": lambda: signal.raise_signal(signal.SIGINT)}
-    exec("press()", {"__name__": "distributed.gc", **press})
-
-
 @pytest.mark.parametrize("before", range(1, 8))
 def test_scale_hears_an_interrupt_that_was_noted_at_the_next_result(before, tmp_path, monkeypatch):
-    from batchsolve.engines import native
-
     search, calls = native.search_links, []
 
     def interrupted(problem, task):
         calls.append(1)
         if len(calls) == before:
-            press_in_a_callback()
+            press_in("distributed.gc")
         return search(problem, task)
 
     monkeypatch.setattr(native, "search_links", interrupted)
@@ -194,24 +195,16 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
         read_workloads("queens:6", 2, "level")
 
 
-def test_runs_that_are_stopped_are_compared_by_nodes():
-    grid = Plan(jobs=(1,), repeat=2, time_limit=0.1)
-    runs = [run for run, _ in run_plan([read_workloads("sudoku:3x3")[0]], grid)]
-    assert not any(run.complete for run in runs)
-    assert list(Series(runs).speedups()) == [1]
-
-
 def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
     said = refused(*SCALE, "queens:6", "--time-limit", "1e-9", "-o", tmp_path / "x")
     assert "before a node was visited" in said
 
 
 def test_speedups_are_ratios_of_medians(experiment):
-    run = experiment.runs[0]
     walls = {1: [8.0, 9.0, 100.0], 2: [5.0, 4.5, 1.0], 4: [3.0]}
-    runs = [dataclasses.replace(run, jobs=p, wall=w) for p, ws in walls.items() for w in ws]
-    assert Series(runs).speedups() == pytest.approx({1: 1, 2: 2, 4: 3})
-    assert Series([r for r in runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
+    series = series_of(experiment.runs[0], walls)
+    assert series.speedups() == pytest.approx({1: 1, 2: 2, 4: 3})
+    assert Series([r for r in series.runs if r.jobs > 1]).speedups() == pytest.approx({2: 2, 4: 3})
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), min_size=1, max_size=20))
@@ -233,11 +226,11 @@ def test_amdahls_law_is_recovered(serial):
 
 @given(alpha=st.floats(0, 0.5), beta=st.floats(0, 0.05))
 def test_the_universal_law_is_recovered(alpha, beta):
-    speedup = WORKERS / (1 + alpha * (WORKERS - 1) + beta * WORKERS * (WORKERS - 1))
-    found = fit("Universal Scalability", WORKERS, speedup)
+    ideal = WORKERS / (1 + alpha * (WORKERS - 1) + beta * WORKERS * (WORKERS - 1))
+    found = fit("Universal Scalability", WORKERS, ideal)
     parameters = [found.parameters["contention"], found.parameters["coherency"]]
     assert parameters == pytest.approx([alpha, beta], abs=1e-6)
-    assert found.speedup(WORKERS) == pytest.approx(speedup, abs=1e-5)
+    assert found.speedup(WORKERS) == pytest.approx(ideal, abs=1e-5)
 
 
 def test_a_fit_is_the_best_near_noisy_points():
@@ -304,7 +297,9 @@ def test_a_forecast_stands_beside_what_was_measured(experiment):
         assert depths["auto"] == walls["automatic settings"]
 
 
-def test_each_simulation_is_made_once(experiment, monkeypatch):
+@pytest.fixture
+def simulated(monkeypatch):
+    """Return the list of the simulations that are made from now on."""
     made = []
 
     def noted(nodes, workers, costs, shape, **rules):
@@ -313,14 +308,18 @@ def test_each_simulation_is_made_once(experiment, monkeypatch):
         return simulate(nodes, workers, costs, shape, **rules)
 
     monkeypatch.setattr("batchsolve.scaling.simulation.simulate", noted)
+    return made
+
+
+def test_each_simulation_is_made_once(experiment, simulated):
     forecast(read_workloads("queens:8")[0], experiment, [4])
-    assert len({*made}) == len(made) > 10
+    assert len({*simulated}) == len(simulated) > 10
 
 
 def test_checks_of_a_forecast_have_the_budget_of_the_runs(experiment):
     tasks = []
     for budget in (None, 20):
-        planned = dataclasses.replace(experiment, about={"plan": {"budget": budget}})
+        planned = replace(experiment, about={"plan": {"budget": budget}})
         (found,), _ = forecast(read_workloads("queens:8")[0], planned, [4])
         tasks.append([[p["tasks"] for p in found.of(part)] for part in ("check", "curve")])
     (few, curve), (many, same) = tasks
@@ -344,27 +343,19 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     assert "do not trust the forecast, nor its number of nodes: few probes hold most" in why
 
 
-def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, monkeypatch):
-    made = []
-
-    def noted(*arguments, **rules):
-        made.append(1)
-        return simulate(*arguments, **rules)
-
+def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, simulated):
     def check():
-        if len(made) == 15:
+        if len(simulated) == 15:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("batchsolve.scaling.simulation.simulate", noted)
-    workload = read_workloads("queens:8")[0]
     with pytest.raises(KeyboardInterrupt), asking(check):
-        forecast(workload, experiment, [4])
-    assert len(made) == 15
+        forecast(read_workloads("queens:8")[0], experiment, [4])
+    assert len(simulated) == 15
 
 
 def test_scale_and_report_hear_an_interrupt_that_was_noted_in_their_report(tmp_path, monkeypatch):
     def interrupted(*arguments):
-        press_in_a_callback()
+        press_in("distributed.gc")
         return write_report(*arguments)
 
     monkeypatch.setattr("batchsolve.scaling.report.write_report", interrupted)
@@ -423,26 +414,17 @@ def test_what_is_measured_is_kept_when_it_ends_early(tmp_path, monkeypatch, erro
     assert [log["nodes"].sum() for log in after.logs] == [run.nodes for run in after.runs]
 
 
-def test_a_report_is_drawn_again_with_another_forecast(tmp_path):
-    home = tmp_path / "out"
-    assert scale(home, "queens:9", "--repeat", "1").exit_code == 0
+def test_a_report_drawn_again_is_the_same_and_its_forecast_of_the_same_rules(tmp_path, monkeypatch):
+    monkeypatch.setattr("batchsolve.scaling.simulation.ENOUGH", 50)  # also on a busy machine
+    home, of_64 = tmp_path / "out", ["--forecast-workers", "64"]
+    words = "--box 3x2 --rules x --budget 500 --repeat 1"
+    assert scale(home, "." * 36, *words.split(), *of_64).exit_code == 0
     before = (home / "report.html").read_text()
+    assert "64 workers" in before
     assert invoke("report", home).exit_code == 0
+    assert "64 workers" not in (home / "report.html").read_text()
+    assert invoke("report", home, *of_64).exit_code == 0
     assert (home / "report.html").read_text() == before
-    assert invoke("report", home, "--forecast-workers", "64").exit_code == 0
-    assert "64 workers" in (home / "report.html").read_text()
-
-
-def test_a_forecast_drawn_again_is_of_the_same_rules(tmp_path):
-    words = "--box 3x2 --rules x --budget 500 --repeat 1 --forecast-workers 64"
-    assert scale(tmp_path / "out", "." * 36, *words.split()).exit_code == 0
-    before = (tmp_path / "out" / "report.html").read_text()
-    assert invoke("report", tmp_path / "out", "--forecast-workers", "64").exit_code == 0
-    assert (tmp_path / "out" / "report.html").read_text() == before
-
-
-def test_an_empty_folder_has_no_report(tmp_path):
-    assert "holds no experiment" in refused("report", tmp_path)
 
 
 def remade(path, change):
@@ -499,14 +481,82 @@ def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
     assert invoke("report", home).exit_code == 0
 
 
-def test_where_and_when_is_known(experiment):
-    assert experiment.about["host"] == platform.node()
-    moment = datetime.fromisoformat(experiment.about["date"])
-    assert abs((datetime.now().astimezone() - moment).total_seconds()) < 3600
-
-
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
     out = os.fsdecode(os.fsencode(tmp_path / "out") + b"\xff")
     said = refused(*SCALE, "queens:4", "--repeat", "1", "-o", out)
     assert "is not UTF-8; name another directory" in said
     assert os.listdir(tmp_path) == []
+
+
+# ---- doubtful measurements are reported as such ---------------------------------------------
+
+
+def page_of(series, experiment, folder):
+    """Return the report on a series whose runs have one log."""
+    doubtful = Experiment(series.runs, experiment.logs[:1] * len(series.runs), {})
+    return write_report(folder, doubtful, []).read_text()
+
+
+GOOD = {1: [4.0, 4.1, 4.0], 2: [2.0, 2.05, 2.0], 4: [1.1, 1.1, 1.1], 8: [0.7, 0.69, 0.71]}
+
+
+def test_good_measurements_are_not_doubted(experiment):
+    series = series_of(experiment.runs[0], GOOD)
+    assert list(doubts(series)) == []
+    assert [fit.law for fit in fits(series)] == ["Amdahl", "Universal Scalability"]
+
+
+def test_short_runs_are_no_speed_up(experiment, tmp_path):
+    series = series_of(experiment.runs[0], {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
+    assert speedup.hindrance(series)[0] == "too short"
+    [(_, doubt)] = doubts(series)
+    assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
+    assert fits(series) == []
+    assert speedup_figure([series]) is None
+    page = page_of(series, experiment, tmp_path)
+    assert page.count("<td>too short</td>") == 2 * 4
+    assert "would mean nothing" in page
+    assert "rms error" not in page
+
+
+def test_runs_of_an_engine_without_nodes_show_no_speed_up_once_one_is_stopped(experiment, tmp_path):
+    whole = [replace(run, engine="memo") for run in series_of(experiment.runs[0], GOOD).runs]
+    assert list(doubts(Series(whole))) == []
+    assert Series(whole).speedups()[2] == pytest.approx(2)
+    series = Series([*whole[:-1], replace(whole[-1], complete=False)])
+    assert {row["speedup"] for row in speedup_rows(series)} == {None}
+    [(_, doubt)] = doubts(series)
+    assert "nodes of the engine 'memo' do not show how much of the work it did" in doubt
+    assert fits(series) == []
+    assert speedup_figure([series]) is None
+    assert page_of(series, experiment, tmp_path).count("<td>stopped</td>") == 2 * 4
+    by_nodes = Series([replace(run, engine="dlx", complete=False) for run in whole])
+    assert list(doubts(by_nodes)) == []
+    assert by_nodes.speedups()[2] == pytest.approx(2)
+
+
+def test_outliers_are_named(experiment):
+    [(_, doubt)] = doubts(series_of(experiment.runs[0], GOOD | {2: [2.0, 2.01, 2.02, 2.0, 5.0]}))
+    assert doubt.startswith("with 2 workers, 1 of 5 runs took much longer or shorter")
+    assert "2.01 s: 5 s; measure again" in doubt
+
+
+def test_times_that_are_near_or_few_are_no_outliers():
+    assert speedup.outliers([1.0, 1.0, 1.06]) == [2]
+    for walls in ([1.0], [1.0, 2.0], [1.0, 1.0, 1.04], [1.0, 1.1, 1.2, 1.3, 1.4]):
+        assert speedup.outliers(walls) == []
+
+
+def test_processors_that_are_shared_are_noticed(experiment):
+    found = list(doubts(series_of(experiment.runs[0], GOOD, cpu_share=0.6)))
+    assert len(found) == len(GOOD)
+    assert found[0][1].startswith("with 1 worker, tasks had processors for 60% of the time")
+    assert list(doubts(series_of(experiment.runs[0], GOOD, cpu_share=speedup.KNOWN_CPU / 2))) == []
+
+
+def test_too_few_workers_make_no_curve_and_the_report_says_how_many_do(experiment, tmp_path):
+    series = series_of(experiment.runs[0], {jobs: GOOD[jobs] for jobs in (1, 2)})
+    assert fits(series) == []
+    page = page_of(series, experiment, tmp_path)
+    assert "Amdahl: 1 more; Universal Scalability: 2 more" in page
+    assert "rms error" not in page

@@ -92,11 +92,9 @@ def test_counts_of_any_size_are_exact_and_so_are_numbers_of_covers():
         graph.covers([3**300])
 
 
-def test_the_clues_of_a_grid_are_in_every_cover():
+def test_clues_whose_forced_options_clash_have_no_cover():
     reading = bs.read_problem("datasets/several.csv#1")
-    graph = bs.solution_graph(reading)
-    assert graph.count == bs.count(reading).count
-    assert all(set(reading.stack.tolist()) <= cover for cover in sets(graph))
+    assert bs.solution_graph(reading).count == bs.count(reading).count == 0
 
 
 def test_a_diagram_that_grows_is_the_same(monkeypatch):
@@ -144,6 +142,54 @@ def test_a_search_knows_its_share():
     assert 0.2 < shares[len(shares) // 2] < 0.8
 
 
+# ---- sums over all covers -------------------------------------------------------------------
+
+
+@given(problem=problems() | coloured_problems(), data=st.data(), ordered=st.booleans())
+def test_sums_are_those_of_the_list(problem, data, ordered):
+    weights = data.draw(st.lists(st.integers(-3, 9), min_size=14, max_size=14))
+    weights = weights[: problem.n_options]
+    graph = bs.solution_graph(problem, ordered=ordered)
+    found = covers(problem)
+    sizes = Counter(map(len, found))
+    assert list(graph.distribution().items()) == sorted(sizes.items())
+    sums = Counter(sum(weights[o] for o in cover) for cover in found)
+    assert list(graph.distribution(weights).items()) == sorted(sums.items())
+    assert bs.distribution(problem) == sizes
+    held = Counter(o for cover in found for o in cover)
+    assert graph.uses() == [held[o] for o in range(problem.n_options)]
+
+
+def test_known_distributions():
+    # partitions of a set by their number of parts: Stirling numbers of the second kind
+    assert [*bs.distribution("partitions:8").values()] == [1, 127, 966, 1701, 1050, 266, 28, 1]
+    # the partner of a point is each of the others in equally many perfect matchings
+    graph = bs.solution_graph("matchings:7")
+    assert set(graph.uses()) == {graph.count // 13}
+    graph = bs.solution_graph("dominoes:14x14")  # 112,202,208,776,036,178,000,000: OEIS A004003
+    assert graph.distribution() == {98: 112202208776036178000000}
+    assert graph.uses()[0] == graph.count // 2
+    assert sum(graph.uses()) == 98 * graph.count
+
+
+def test_costs_of_covers_below_clues(tmp_path):
+    path = tmp_path / "costs.dlx"
+    path.write_text("a b c\na b |$25\na |$20\nb |$2\nc\n")
+    facts = json.loads(invoke("count", path, "--by", "options", "--json").stdout)
+    assert (facts["count"], facts["distribution"]) == (2, [[2, 1], [3, 1]])
+    assert bs.distribution(str(path), "cost", stack=[1]) == {22: 1}
+
+
+def test_sums_that_take_too_much_memory():
+    graph = bs.solution_graph("latin:4")
+    weights = [7**k for k in range(graph.problem.n_options)]
+    assert len(graph.distribution(weights)) == 576
+    with pytest.raises(bs.InputError, match="the sums of all covers take more than 1 megabyte"):
+        bs.solution_graph("dominoes:6x6").distribution([2**k for k in range(60)], memory=1)
+    with pytest.raises(bs.InputError, match="2 weights for 64 options"):
+        graph.distribution([1, 2])
+
+
 # ---- samples --------------------------------------------------------------------------------
 
 
@@ -165,11 +211,10 @@ def test_all_covers_are_drawn_with_the_same_chance(problem, stack):
 def test_weights_are_the_reciprocals_of_chances():
     problem = bs.family("queens:6")
     drawn = bs.sample(problem, 3000, seed=2, weighted=True)
-    every = covers(problem)
     sums = Counter()
     for cover, weight in zip(sets(drawn), drawn.weights, strict=True):
         sums[cover] += weight / drawn.probes
-    assert set(sums) == every
+    assert set(sums) == covers(problem)
     assert all(abs(each - 1) < 0.2 for each in sums.values())
     assert drawn.count is None
 
@@ -201,9 +246,7 @@ def test_distinct_samples_have_equal_chances():
 
 
 def test_probes_that_find_nothing_end(monkeypatch):
-    from batchsolve.runs import estimate as estimator
-
-    monkeypatch.setattr(estimator, "FRUITLESS_PROBES", 2000)
+    monkeypatch.setattr("batchsolve.runs.estimate.FRUITLESS_PROBES", 2000)
     with pytest.raises(bs.InputError, match="2,000 probes, one after the other, found no cover"):
         bs.sample("dominoes:3x3", 1, weighted=True)
     assert len(bs.sample("dominoes:3x3", 0)) == len(bs.sample("queens:4", 0, weighted=True)) == 0

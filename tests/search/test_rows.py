@@ -4,6 +4,7 @@ from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
+from conftest import small_grids
 from failing import Failing
 from fuzzing.grids import solutions
 from hypothesis import given, strategies as st
@@ -20,6 +21,7 @@ from batchsolve.workers import Pool
 
 HARD = "1....7.9..3..2...8..96..5....53..9...1..8...26....4...3......1..4......7..7...3.."
 SEVERAL = HARD.replace("7", ".").replace("6", ".")
+DLX, SAT = get_engine("dlx"), get_engine("sat")
 
 
 def problem_of(grids):
@@ -60,25 +62,18 @@ class Given:
         return self.fallback
 
 
-class AsTheyAre:
-    """A reader of blocks of grids, and a writer of unchanged answers."""
-
-    def read(self, block):
-        return GridRows(block)
-
-    def write(self, batch, answers):
-        return answers
+def unchanged(batch, answers):
+    """Return the answers to some rows as they are."""
+    return answers
 
 
 def searched(grids, jobs=2, batch=3, engine=None, fallback=None, backend="threading", **settings):
     """Return the answers to blocks of grids."""
-    problem = problem_of(grids)
     settings = SearchSettings(**{"limit": 2, **settings})
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
-    choice = Given(engine or engine_for("auto", problem), fallback)
+    choice = Given(engine or engine_for("auto", problem_of(grids)), fallback)
     with Pool(jobs, backend) as pool:
-        how = choice, pool, settings, AsTheyAre().read, AsTheyAre().write
-        found = list(search_rows(blocks, *how))
+        found = list(search_rows(blocks, choice, pool, settings, GridRows, unchanged))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
 
@@ -120,32 +115,16 @@ def test_answers_do_not_depend_on_how_the_search_is_cut_up(grids, limit, node_li
         assert answers(grids, limit=limit, node_limit=node_limit, **cut) == expected
 
 
-def rows_of_clues(most):
-    """Return a strategy for up to eight rows of clues of a 4×4 grid, each a cell and a digit."""
-    clue = st.tuples(st.integers(0, 15), st.integers(1, 4))
-    return st.lists(st.lists(clue, max_size=most), max_size=8)
-
-
-def grids_of(rows):
-    """Return the 4×4 grids with these clues; of two clues in a cell the later one counts."""
-    grids = np.zeros((len(rows), 16), np.uint8)
-    for grid, clues in zip(grids, rows, strict=True):
-        for cell, digit in clues:
-            grid[cell] = digit
-    return grids
-
-
 @given(
-    rows=rows_of_clues(most=7),
+    grids=small_grids(most_clues=7),
     limit=st.integers(1, 4),
     budget=st.integers(1, 30),
     depth=st.integers(0, 4),
     after=st.none() | st.integers(1, 20),
 )
-def test_answers_are_those_of_the_oracle(rows, limit, budget, depth, after):
+def test_answers_are_those_of_the_oracle(grids, limit, budget, depth, after):
     """By one engine, or by two of which the other takes over."""
-    how = {"engine": get_engine("dlx"), "fallback": (get_engine("sat"), after)} if after else {}
-    grids = grids_of(rows)
+    how = {"engine": DLX, "fallback": (SAT, after)} if after else {}
     found = answers(grids, limit=limit, budget=budget, split_depth=depth, **how)
     if not how:
         assert found == answers(grids, jobs=1, batch=100, limit=limit)
@@ -162,7 +141,7 @@ def test_answers_are_those_of_the_oracle(rows, limit, budget, depth, after):
     "engines",
     [
         {"engine": Failing([0], "raise")},
-        {"engine": get_engine("dlx"), "fallback": (Failing([0], "raise"), 1)},
+        {"engine": DLX, "fallback": (Failing([0], "raise"), 1)},
     ],
 )
 def test_rows_whose_search_fails_are_unfinished_and_the_others_answered(engines):
@@ -174,20 +153,18 @@ def test_rows_whose_search_fails_are_unfinished_and_the_others_answered(engines)
     assert found.unfinished == {2: "the search failed: RuntimeError: a bug in the search"}
 
 
-class Unreadable(AsTheyAre):
-    """A reader that cannot read the third block."""
-
-    def read(self, block):
-        if block[0, 0] == 3:
-            raise bs.InputError("the third block is not readable")
-        return GridRows(block)
+def read_or_fail(block):
+    """Read the rows of a block, but not those of the third."""
+    if block[0, 0] == 3:
+        raise bs.InputError("the third block is not readable")
+    return GridRows(block)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     grids = np.zeros((5, 16), np.uint8)
     grids[:, 0] = [1, 2, 3, 4, 1]
-    how = SearchSettings(limit=2), Unreadable().read, AsTheyAre().write
+    how = SearchSettings(limit=2), read_or_fail, unchanged
     with Pool(jobs) as pool:
         found = search_rows((grids[k : k + 1] for k in range(5)), Choice("dlx"), pool, *how)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
@@ -246,7 +223,7 @@ def test_blocks_are_not_read_far_ahead():
             drawn.append(k)
             yield np.zeros((2, 16), np.uint8)
 
-    how = SearchSettings(limit=2), AsTheyAre().read, AsTheyAre().write
+    how = SearchSettings(limit=2), GridRows, unchanged
     with Pool(2) as pool:
         for n_done, _ in enumerate(search_rows(blocks(), Choice("dlx"), pool, *how)):
             assert len(drawn) <= n_done + 1 + LEAST_AHEAD
@@ -272,7 +249,7 @@ WAYS_TO_CUT = [
 def test_rows_have_the_same_answers_however_they_are_cut_up(
     grids, engine, after, limit, node_limit
 ):
-    fallback = (get_engine("sat"), after) if after else None
+    fallback = (SAT, after) if after else None
     same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
     same["engine"] = get_engine(engine)
     whole = everything(grids, jobs=1, batch=100, **same)
@@ -281,11 +258,10 @@ def test_rows_have_the_same_answers_however_they_are_cut_up(
 
 
 def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
-    dlx, sat = get_engine("dlx"), get_engine("sat")
-    before = everything(grids, engine=dlx)
-    by_sat = everything(grids, engine=sat)
+    before = everything(grids, engine=DLX)
+    by_sat = everything(grids, engine=SAT)
     after = sorted(row[2] for row in before)[len(before) // 2]
-    found = everything(grids, engine=dlx, fallback=(sat, after), budget=20)
+    found = everything(grids, engine=DLX, fallback=(SAT, after), budget=20)
     assert any(row[2] >= after for row in before)
     for one, other, mine in zip(before, by_sat, found, strict=True):
         if one[2] <= after:
@@ -295,38 +271,35 @@ def test_a_row_is_handed_over_once_it_has_taken_so_many_nodes(grids):
 
 
 def test_a_node_limit_counts_the_nodes_of_both_engines(grids):
-    dlx, sat = get_engine("dlx"), get_engine("sat")
-    free = everything(grids, engine=dlx, fallback=(sat, 40))
+    free = everything(grids, engine=DLX, fallback=(SAT, 40))
     for node_limit in (20, 40, 41, 90, 150):
-        found = everything(grids, engine=dlx, fallback=(sat, 40), node_limit=node_limit, budget=30)
+        found = everything(grids, engine=DLX, fallback=(SAT, 40), node_limit=node_limit, budget=30)
         for one, mine in zip(free, found, strict=True):
             if mine[0] == 4:
                 assert mine[2] == node_limit <= one[2]
             else:
                 assert mine == one
-    kept = everything(grids, engine=dlx, node_limit=40)
-    assert everything(grids, engine=dlx, fallback=(sat, 40), node_limit=40) == kept
+    kept = everything(grids, engine=DLX, node_limit=40)
+    assert everything(grids, engine=DLX, fallback=(SAT, 40), node_limit=40) == kept
 
 
 def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
     grids = np.zeros((1, 81), np.uint8)
-    given = grids, Choice("auto"), SearchSettings(limit=5000), AsTheyAre().read, AsTheyAre().write
+    given = grids, Choice("auto"), SearchSettings(limit=5000), GridRows, unchanged
     small = search_block(*given)
     monkeypatch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 100)
     large = search_block(*given)
     assert small.counts.tolist() == [5000]
     assert large.counts[0] >= 5000
     assert sorted(small.covers.options.tolist()) == sorted(large.covers.options.tolist())
-    unreadable = [np.full((1, 16), 3, np.uint8), *given[1:3], Unreadable().read, AsTheyAre().write]
     with pytest.raises(bs.InputError, match="third block"):
-        search_block(*unreadable)
+        search_block(np.full((1, 16), 3, np.uint8), *given[1:3], read_or_fail, unchanged)
 
 
 def test_a_block_that_is_alone_starts_no_thread_until_rows_are_left(monkeypatch):
     grids = np.array([[int(c) for c in HARD.replace(".", "0")]] * 3, np.uint8)
     expected = bs.solve_batch(grids, jobs=1)
-    refuse = AssertionError("threads were started")
-    monkeypatch.setattr(workers, "_Round", Mock(side_effect=refuse))
+    monkeypatch.setattr(workers, "_Round", Mock(side_effect=AssertionError("threads were started")))
     found = bs.solve_batch(grids, jobs=2)
     assert found.status.tolist() == ["unique"] * 3
     assert (found.solutions == expected.solutions).all()

@@ -1,14 +1,13 @@
-"""The scheduler with a goal that only counts: no stack is lost, and none comes twice."""
+"""The scheduler with a goal that only counts: no stack is lost, and none comes twice; pieces."""
 
 from collections import Counter
 from itertools import chain, islice, pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, strategies as st
 
 from batchsolve.problems.stacks import Stacks
-from batchsolve.search.scheduler import FIRST_BUDGET, MOST_OUT, Piece, Scheduler, Sizing
+from batchsolve.search.scheduler import FIRST_BUDGET, MOST_OUT, Changes, Piece, Scheduler, Sizing
 from batchsolve.workers import Done, Lost
 
 
@@ -108,17 +107,6 @@ def test_what_is_out_can_be_taken_back_but_for_what_came():
     assert next(scheduler)[1][0].ids.tolist() == [2, 3]
 
 
-def test_what_raises_is_searched_stack_by_stack():
-    scheduler, goal, _ = waiting(5, 3)
-    assert scheduler.take(Lost(next(scheduler)[0], None, "raises"))
-    drawn = [(number, piece) for number, (piece, _) in scheduler]
-    assert [piece.ids.tolist() for _, piece in drawn] == [[0], [1], [2], [3, 4]]
-    for number, piece in drawn:
-        scheduler.take(Lost(number, None, "raises") if 1 in piece.ids else done(number, piece, 0))
-    assert scheduler.is_empty
-    assert (+goal.done, goal.lost) == (Counter([0, 2, 3, 4]), Counter([1]))
-
-
 def test_what_died_is_searched_alone_and_then_stack_by_stack():
     scheduler, goal, (_, _, other) = waiting(6, 2, 4)
     numbers = [next(scheduler)[0] for _ in range(3)]
@@ -151,16 +139,21 @@ def test_nothing_is_handed_out_beside_what_is_searched_alone():
     assert next(scheduler)[1][0].ids.tolist() == [1, 2]
 
 
-def test_no_more_is_handed_out_than_workers_may_be_ahead():
+def test_no_more_is_handed_out_than_workers_may_be_ahead_and_nothing_while_it_is_held():
     scheduler, _, _ = waiting(100)
     assert len(list(scheduler)) == 2 * MOST_OUT
     assert list(scheduler) == []
     scheduler.take_back()
+    scheduler.is_held = True
+    assert list(scheduler) == []
+    scheduler.is_held = False
     assert len(list(islice(scheduler, 3))) == 3
 
 
 def test_budgets_follow_what_was_learned_and_how_much_waits():
     scheduler, _, pieces = waiting(8, jobs=1)
+    scheduler.set_rate(10**9)
+    scheduler.set_rate()  # forgets it
     assert next(scheduler)[1][1] == FIRST_BUDGET
     scheduler.set_rate(10**9)
     budgets = [next(scheduler)[1][1] for _ in range(7)]
@@ -170,15 +163,6 @@ def test_budgets_follow_what_was_learned_and_how_much_waits():
     fixed.add(pieces[0])
     assert next(fixed)[1][1] == 7
     assert next(scheduler, None) is None
-
-
-def test_a_paused_scheduler_hands_out_nothing():
-    scheduler = Scheduler(Counting(1), jobs=1)
-    scheduler.add(numbered(1))
-    scheduler.is_held = True
-    assert next(scheduler, None) is None
-    scheduler.is_held = False
-    assert next(scheduler) is not None
 
 
 def test_stacks_of_one_row_stay_together_if_they_must():
@@ -195,15 +179,6 @@ def test_stacks_of_one_row_stay_together_if_they_must():
     assert [len(piece) for piece in even.cut(9, 99)] == [3, 1, 2]
 
 
-@pytest.mark.parametrize("jobs", [1, 4])
-def test_the_rate_can_be_forgotten(jobs):
-    scheduler = Scheduler(Counting(2), jobs)
-    scheduler.set_rate(10**9)
-    scheduler.set_rate()
-    scheduler.add_behind(numbered(2))
-    assert next(scheduler)[1][1] == FIRST_BUDGET
-
-
 def test_the_first_task_of_each_worker_says_nothing_of_its_speed():
     scheduler, _, _ = waiting(9)
     drawn = [(number, piece) for number, (piece, _) in islice(scheduler, 3)]
@@ -215,8 +190,7 @@ def test_the_first_task_of_each_worker_says_nothing_of_its_speed():
 
 
 def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
-    goal = Counting(9)
-    scheduler = Scheduler(goal, jobs=1, first_budget=4)
+    scheduler = Scheduler(Counting(9), jobs=1, first_budget=4)
     scheduler.add_behind(numbered(9))
     sizes = []
     for drawn in scheduler:
@@ -227,3 +201,59 @@ def test_a_task_has_no_more_stacks_than_it_may_visit_nodes():
         scheduler.set_rate()
     assert sizes == [4, 4, 1]
     assert scheduler.is_empty
+
+
+# ---- pieces and changes ----------------------------------------------------------------------
+
+
+weights = st.lists(
+    st.floats(0, 1) | st.sampled_from([0.0, 1e-300, 1e-30, 1.0]), min_size=0, max_size=40
+)
+
+
+def outstanding(numbers, weights):
+    stacks = Stacks.from_lists([[k, k + 1] for k in numbers])
+    return Piece(stacks, np.array(weights, np.float64), np.array(numbers, np.int64))
+
+
+@given(weights=weights, n=st.integers(-3, 50), most_stacks=st.integers(1, 50))
+def test_pieces_make_up_the_whole_and_are_neither_many_nor_long(weights, n, most_stacks):
+    whole = outstanding(range(len(weights)), weights)
+    pieces = whole.cut(n, most_stacks)
+    assert [k for piece in pieces for k in piece.ids.tolist()] == list(range(len(whole)))
+    assert [w for piece in pieces for w in piece.weights.tolist()] == weights
+    assert all(1 <= len(piece) <= most_stacks for piece in pieces)
+    assert len(pieces) <= max(1, n) + len(whole) // most_stacks
+
+
+def test_stacks_far_down_stay_together_and_so_does_one_that_weighs_nothing():
+    frontier = outstanding(range(64), 2.0 ** -np.arange(64, 0, -1))
+    assert [len(piece) for piece in frontier.cut(10, 99)] == [61, 1, 1, 1]
+    equal = outstanding(range(64), np.full(64, 1 / 64))
+    assert [len(piece) for piece in equal.cut(8, 99)] == [8] * 8
+    too_far_to_tell = outstanding(range(64), np.zeros(64))
+    assert [len(piece) for piece in too_far_to_tell.cut(8, 99)] == [8] * 8
+    assert [len(piece) for piece in outstanding(range(2), [1.0, 0.0]).cut(1, 99)] == [2]
+
+
+@given(st.data())
+def test_changes_hold_what_is_left_of_them(data):
+    """The oracle is a dict of new stacks and a set of finished ones."""
+    outside, done, new = set(range(10)), set(), {}
+    changes, n_next = Changes(), 10
+    for _ in range(data.draw(st.integers(0, 6))):
+        searched = data.draw(st.lists(st.sampled_from(sorted(outside | new.keys())), unique=True))
+        fresh = list(range(n_next, n_next + data.draw(st.integers(0, 4))))
+        n_next += len(fresh)
+        changes.add(np.array(searched, np.int64), outstanding(fresh, fresh))
+        for number in searched:
+            if new.pop(number, None) is None:
+                done.add(number)
+        outside -= set(searched)
+        new.update((k, float(k)) for k in fresh)
+        if not outside | new.keys():
+            break
+    gone, left = changes.balance()
+    assert sorted(gone) == sorted(done)
+    assert dict(zip(left.ids.tolist(), left.weights.tolist(), strict=True)) == new
+    assert [stack.tolist() for stack in left.stacks] == [[k, k + 1] for k in left.ids]

@@ -2,18 +2,32 @@
 
 import os
 import signal
+import subprocess
+import sys
+import threading
 import time
+from copy import copy
 
+import numpy as np
 import pytest
-from backends import OfEveryBackend, right
-from rooted import by_root, tasks, work
+from backends import OfEveryBackend, await_the_end_of_all, right
+from conftest import WHOLE, n_covers
+from failing import Failing, HalfAnswered
+from rooted import PROBLEM, by_root, scheduled, tasks, work
 
 import batchsolve as bs
-from batchsolve import errors
-from batchsolve.workers import BACKENDS, Pool, get_workers
+from batchsolve import WorkersError, errors, workers as pools
+from batchsolve.search import tree
+from batchsolve.search.scheduler import Piece
+from batchsolve.search.tree import TreeSearch
+from batchsolve.settings import SearchSettings
+from batchsolve.workers import BACKENDS, Lost, Pool, Processes, base, get_workers
+
+OF_THIS_MACHINE = [name for name in BACKENDS if name not in ("dask", "ray")]
+both_backends = pytest.mark.parametrize("backend", OF_THIS_MACHINE)
 
 
-@pytest.fixture(params=[name for name in BACKENDS if name not in ("dask", "ray")])
+@pytest.fixture(params=OF_THIS_MACHINE)
 def workers(request):
     return {"backend": request.param, "jobs": 2}
 
@@ -86,3 +100,255 @@ def test_backends_that_cannot_be_used_are_refused(monkeypatch):
         needs = rf"the backend '{backend}' needs the module '{module}', which is not installed: "
         with pytest.raises(bs.InputError, match=needs + rf"pip install 'batchsolve\[{backend}\]'"):
             get_workers(backend)
+
+
+# ---- the pool -------------------------------------------------------------------------------
+
+
+@both_backends
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_task_comes_back_once(backend, jobs):
+    with Pool(jobs, backend) as pool:
+        assert by_root(pool.start(work(), tasks())) == right()
+        assert by_root(pool.start(work(), [])) == {}
+
+
+def test_a_row_that_kills_its_worker_is_singled_out():
+    with Pool(2, "loky") as pool:
+        answers = scheduled(pool, Failing([13], "kill"))
+        assert answers.pop(13) == "the search killed its worker process twice"
+        assert answers == {r: c for r, c in right().items() if r != 13}
+        assert by_root(pool.start(work(), tasks())) == right()
+
+
+def test_a_second_answer_to_a_task_is_dropped(monkeypatch):
+    """As if two workers had done each task, because one of them was taken for dead."""
+    with Pool(2) as pool:
+        real = pool.workers.run
+
+        def twice(function, arguments):
+            for result in real(function, arguments):
+                yield from (result, copy(result))
+
+        monkeypatch.setattr(pool.workers, "run", twice)
+        assert by_root(pool.start(work(), tasks())) == right()
+        assert by_root(pool.start(work(), tasks())) == right()
+
+
+def test_workers_of_this_machine_are_not_far_away():
+    with Pool(2) as pool:
+        assert pool.workers.flight_seconds() == 0
+
+
+def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch):
+    found = []
+    with Pool(2) as pool:
+        real = pool.workers.run
+
+        def leaking(function, arguments):
+            yield from found
+            for attempt in real(function, arguments):
+                found.append(attempt)
+                yield attempt
+
+        monkeypatch.setattr(pool.workers, "run", leaking)
+        next(pool.start(work(), tasks()))
+        assert found
+        assert by_root(pool.start(work(), tasks())) == right()
+
+
+def test_a_task_that_raises_is_lost_and_no_other():
+    with Pool(2) as pool:
+        results = list(pool.start(work(Failing([6], "raise")), tasks()))
+    assert sorted(result.number for result in results) == [0, 1, 2, 3, 4]
+    (lost,) = (result for result in results if isinstance(result, Lost))
+    assert (lost.number, lost.task.stacks.roots.tolist()) == (1, [4, 5, 6, 7])
+    assert lost.reason == "the search failed: RuntimeError: a bug in the search"
+
+
+@both_backends
+@pytest.mark.parametrize("error", [MemoryError("no memory"), bs.InputError("no memory, give less")])
+def test_an_error_that_is_not_of_a_task_ends_the_search(error, backend):
+    with Pool(2, backend) as pool, pytest.raises(type(error), match="no memory"):
+        list(pool.start(work(Failing([6], error)), tasks()))
+
+
+def test_threads_that_cannot_be_started_are_one_error(monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def start_three(thread):
+        if len(started) == 3:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_three)
+    with pytest.raises(WorkersError, match="only 3 threads could be started; give fewer `jobs`"):
+        bs.count("queens:12", jobs=8)
+    monkeypatch.undo()
+    for thread in started:
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("split_depth", [None, 1, 3])
+def test_what_fails_is_left_and_the_rest_is_counted(split_depth, monkeypatch):
+    monkeypatch.setattr(tree, "FIRST_NODES", 1)  # the first nodes are not below the marked stack
+    settings = SearchSettings(engine="dlx", split_depth=split_depth, budget=20)
+    with Pool(2) as pool:
+        failing = Failing([0], "raise")
+        search = TreeSearch(PROBLEM, settings, Piece.whole(WHOLE), pool, engine=failing)
+        for _ in search.run():
+            pass
+    assert search.totals.count == 288 - n_covers(PROBLEM, [0])  # of the grids of 4×4
+    assert set(search.failures) == {"the search failed: RuntimeError: a bug in the search"}
+    assert not search.complete
+    assert len(search.outstanding) == 0
+
+
+def test_a_worker_that_dies_with_half_of_its_answer_written_holds_nobody_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(pools, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.1)
+    with Pool(2, "loky") as pool:
+        found = list(pool.start(HalfAnswered(str(tmp_path / "once")), enumerate("abcdef")))
+    assert (tmp_path / "once").exists()
+    assert sorted(done.number for done in found) == list(range(6))
+    assert {len(done.result) for done in found} == {100_000}
+
+
+class Waiting:
+    """Work that says that it has begun, and waits for leave to end."""
+
+    def __init__(self):
+        self.begun, self.may_end = threading.Event(), threading.Event()
+
+    def __call__(self, task):
+        self.begun.set()
+        assert self.may_end.wait(60)
+
+
+def test_leaving_a_pool_waits_for_no_task_of_another(monkeypatch):
+    monkeypatch.setattr(pools, "PATIENCE", 60.0)
+    work = Waiting()
+
+    def go_through(work, tasks):
+        with Pool(2) as pool:
+            list(pool.start(work, tasks))
+
+    long = threading.Thread(target=go_through, args=[work, [(0, None)]])
+    short = threading.Thread(target=go_through, args=[work, []])
+    long.start()
+    try:
+        assert work.begun.wait(60)
+        short.start()
+        short.join(30)
+        assert not short.is_alive()
+    finally:
+        work.may_end.set()
+        long.join()
+        short.join()
+
+
+def test_leaving_a_pool_waits_for_its_abandoned_tasks():
+    work, ended = Waiting(), []
+
+    def give_up():
+        with Pool(2) as pool:
+            next(pool.start(OneWaits(work, ended), [(0, False), (1, True)]))
+
+    caller = threading.Thread(target=give_up)
+    caller.start()
+    assert work.begun.wait(60)
+    work.may_end.set()
+    caller.join()
+    assert ended == [True]
+
+
+class OneWaits:
+    """Work whose task ``True`` waits; the other ends when that has begun."""
+
+    def __init__(self, waiting, ended):
+        self.waiting, self.ended = waiting, ended
+
+    def __call__(self, task):
+        if not task:
+            assert self.waiting.begun.wait(60)
+            return
+        self.waiting(task)
+        self.ended.append(True)
+
+
+# ---- worker processes -----------------------------------------------------------------------
+
+
+def arrays(*sizes):
+    return [np.arange(size) for size in sizes]
+
+
+SIZES = (0, 1), (10, 9_000), (100_000,), (8_193, 3, 70_001, 8_191)
+
+
+def test_results_of_any_size_come_back_and_can_be_written_to():
+    with Processes(2) as workers:
+        found = {sizes: list(workers.run(arrays, iter([sizes] * 5))) for sizes in SIZES}
+    for sizes, results in found.items():
+        assert len(results) == 5
+        for result in results:
+            assert [array.tolist() for array in result] == [list(range(size)) for size in sizes]
+            assert all(array.flags.aligned and array.flags.writeable for array in result)
+
+
+def heard(_):
+    """Return True unless Ctrl-C is blocked in this process."""
+    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
+def test_workers_are_born_deaf_to_ctrl_c():
+    with Processes(2) as workers:
+        found = list(workers.run(heard, iter([(k,) for k in range(20)])))
+    assert found == [False] * 20
+    assert heard(0)
+
+
+LOSES_ITS_PARENT = """
+import os, signal, sys, time
+from batchsolve.workers import Processes
+
+with Processes(2) as workers:
+    (child,) = workers.run(os.getpid, iter([()]))  # the other worker has had no task
+    time.sleep(float(sys.argv[1]))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("seconds", [0.0, 2.0])
+def test_workers_without_a_task_end_with_their_parent(seconds):
+    command = [sys.executable, "-c", LOSES_ITS_PARENT, str(seconds)]
+    parent = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    assert parent.wait(60) == -signal.SIGKILL
+    await_the_end_of_all(parent.pid)
+
+
+TWO_AT_ONCE = """
+from itertools import islice
+import batchsolve as bs
+
+one = bs.solutions("queens:16", jobs=2, backend="loky")
+assert sum(1 for _ in islice(one, 300_000)) == 300_000  # so many that tasks are with workers
+for jobs in (3, 2):
+    other = bs.solutions("queens:16", jobs=jobs, backend="loky")
+    assert sum(1 for _ in islice(other, 300_000)) == 300_000
+    other.close()
+    assert sum(1 for _ in islice(one, 100_000)) == 100_000
+one.close()
+"""
+
+
+def test_two_searches_do_not_wait_for_each_other_or_end_each_other():
+    """loky ends the workers of one executor together, and waits for all before it changes them."""
+    parent = subprocess.Popen([sys.executable, "-c", TWO_AT_ONCE], start_new_session=True)
+    try:
+        assert parent.wait(120) == 0
+    finally:
+        parent.kill()
+    await_the_end_of_all(parent.pid)

@@ -17,7 +17,6 @@ import batchsolve
 FOLDER = ROOT / "scripts" / "clusters"
 MANIFEST = FOLDER / "kubernetes.yaml"
 CONTAINER = FOLDER / "Containerfile"
-PODS = {"scheduler", "worker", "count"}
 RUNNING = {"Deployment", "Job"}
 
 
@@ -47,18 +46,16 @@ def test_names_in_the_manifest_are_those_of_its_other_parts(manifest):
     named = {(each["kind"], each["metadata"]["name"]) for each in manifest}
     named.add(("Secret", "batchsolve-tls"))  # it is made by the command at the top
     assert "kubectl create secret generic batchsolve-tls" in MANIFEST.read_text()
-    assert set(pods(manifest)) == PODS
+    assert set(pods(manifest)) == {"scheduler", "worker", "count"}
     for template in pods(manifest).values():
         (container,) = template["spec"]["containers"]
         assert not template["spec"]["enableServiceLinks"]  # variables named BATCHSOLVE_…
         assert template["spec"]["securityContext"]["runAsNonRoot"]
         volumes = {each["name"]: each for each in template["spec"]["volumes"]}
         assert {each["name"] for each in container["volumeMounts"]} == set(volumes)
-        assert (
-            "ConfigMap",
-            volumes["dask"]["projected"]["sources"][0]["configMap"]["name"],
-        ) in named
-        assert ("Secret", volumes["dask"]["projected"]["sources"][1]["secret"]["name"]) in named
+        settings, certificate = volumes["dask"]["projected"]["sources"]
+        assert ("ConfigMap", settings["configMap"]["name"]) in named
+        assert ("Secret", certificate["secret"]["name"]) in named
         if "runs" in volumes:
             claim = volumes["runs"]["persistentVolumeClaim"]["claimName"]
             assert ("PersistentVolumeClaim", claim) in named
@@ -115,8 +112,7 @@ def instructions():
 def test_the_image_is_the_one_that_the_manifest_names(manifest):
     (tag,) = {pod["spec"]["containers"][0]["image"] for pod in pods(manifest).values()}
     assert f" -t {tag} ." in CONTAINER.read_text()
-    version = tag.split(":")[1]
-    assert batchsolve.__version__.startswith(f"{version}.")
+    assert batchsolve.__version__.startswith(f"{tag.split(':')[1]}.")
 
 
 def test_the_container_file_builds_from_the_wheel(tmp_path):
@@ -137,11 +133,9 @@ def test_the_container_file_builds_from_the_wheel(tmp_path):
             name, _, value = rest.partition("=")
             settings[name] = value
         if word in ("RUN", "CMD"):
-            line = (
-                rest.replace(target, f"{image}/") if word == "RUN" else shlex.join(json.loads(rest))
-            )
-            done = subprocess.run(
-                ["sh", "-ec", line], env=settings, cwd=tmp_path, capture_output=True, text=True
-            )
+            is_run = word == "RUN"
+            line = rest.replace(target, f"{image}/") if is_run else shlex.join(json.loads(rest))
+            how = {"env": settings, "cwd": tmp_path, "capture_output": True, "text": True}
+            done = subprocess.run(["sh", "-ec", line], **how)
             assert done.returncode == 0, done.stderr
     assert "Usage: batchsolve" in done.stdout

@@ -7,19 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 import pytest
-from backends import (
-    N_GRIDS,
-    QUEENS,
-    OfClusters,
-    check_no_cluster,
-    clue_row,
-    right,
-    unused_port,
-)
-from failing import Failing
+from backends import N_GRIDS, QUEENS, OfClusters, check_no_cluster, clue_row, right, unused_port
+from failing import Failing, is_first
 from invoking import invoke, run_python
 from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
@@ -108,8 +100,7 @@ class KillsWhereItIsBrought:
 
 
 def _brought(work, once):
-    with suppress(FileExistsError):
-        os.close(os.open(once, os.O_CREAT | os.O_EXCL))
+    if is_first(once):
         os.kill(os.getpid(), signal.SIGKILL)
     return work
 
@@ -234,10 +225,8 @@ def test_tasks_search_on_their_own_cluster_of_one_thread():
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
     import dask
 
-    with (
-        dask.config.set({"distributed.comm.require-encryption": True}),
-        pytest.raises(bs.InputError, match="requires encryption"),
-    ):
+    encrypted = dask.config.set({"distributed.comm.require-encryption": True})
+    with encrypted, pytest.raises(bs.InputError, match="requires encryption"):
         count(QUEENS, backend="dask", address=f"tcp://127.0.0.1:{unused_port()}")
 
 
@@ -255,10 +244,8 @@ def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is
 
 def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
     monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
-    with (
-        dask_cluster(n_workers=0) as cluster,
-        pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"),
-    ):
+    why = r"no worker has joined in 0\.2 s"
+    with dask_cluster(n_workers=0) as cluster, pytest.raises(bs.InputError, match=why):
         count(QUEENS, backend="dask", address=cluster.scheduler_address)
 
 
@@ -309,17 +296,10 @@ def test_a_script_on_standard_input_is_to_be_saved():
     assert "<stdin> is not a file (python -?); save the script, with its calls below" in last
 
 
-@pytest.mark.parametrize("joined", ["before", "later"])
-def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
-    monkeypatch.setattr(bs, "__version__", "0.0.9")
-    if joined == "later":  # as when the workers that were there first had this version
-        where = "batchsolve.workers.dask.DaskWorkers._check_versions"
-        monkeypatch.setattr(where, lambda self: None)
-    why = (
-        r"the worker tcp://\S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
-    )
-    with pytest.raises(bs.InputError, match=why):
-        bs.count(QUEENS, budget=100, engine="dlx", **workers)
+def test_a_worker_of_another_version_that_joined_later_is_one_error(workers, monkeypatch):
+    """The workers that were there first had the version of this process."""
+    monkeypatch.setattr("batchsolve.workers.dask.DaskWorkers._check_versions", lambda self: None)
+    TestDask().test_a_worker_of_another_version_is_one_error(workers, monkeypatch)
 
 
 def test_a_worker_without_batchsolve_is_one_line(cluster, tmp_path):

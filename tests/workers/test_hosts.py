@@ -69,8 +69,6 @@ def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypa
         (tmp_path / "in" / f"{k:03d}.csv").write_text(text)
     monkeypatch.chdir(tmp_path)  # for the journal
     bs.solve_file((tmp_path / "in").as_uri(), (tmp_path / "out").as_uri(), jobs=1)
-    here = {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        for path in (tmp_path / "out").iterdir()
-    }
+    files = (tmp_path / "out").iterdir()
+    here = {each.name: hashlib.sha256(each.read_bytes()).hexdigest()[:16] for each in files}
     assert stored(hosts, "out") == here

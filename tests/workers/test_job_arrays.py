@@ -6,7 +6,6 @@ nothing: a job has a folder of its own, to which its part is copied, and from wh
 
 from recipes import blocks, lines, run_alone
 
-HEADING = "Job arrays: Slurm, SGE, PBS"
 MERGED = """\
 count: 365,596
 nodes: 6,237,041
@@ -45,7 +44,7 @@ def test_the_job_array_of_the_page_counts(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / "sbatch").write_text(SBATCH)
-    split, script, run, *_ = blocks(HEADING)
+    split, script, run, *_ = blocks("Job arrays: Slurm, SGE, PBS")
     (home / "job.sh").write_text(script)
     submit, merge = lines(run)
     run_alone(

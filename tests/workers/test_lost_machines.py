@@ -1,6 +1,5 @@
 """A cluster that loses machines during a search, for good or until another joins."""
 
-import socket
 import subprocess
 import sys
 import threading
@@ -8,6 +7,7 @@ import time
 from contextlib import ExitStack, contextmanager
 
 import pytest
+from backends import unused_port
 from soak_jobs import dask_cluster
 
 import batchsolve as bs
@@ -20,6 +20,8 @@ from batchsolve.workers import Pool, base
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 241_498
 HOW = {"engine": "algorithm-x", "budget": 1000}
+WORK = TreeWork(get_engine("algorithm-x"), QUEENS)
+TASKS = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]
 # by default Ray takes about 18 s to notice a lost machine, and more on busy machines
 SOON_MISSED = {
     "health_check_initial_delay_ms": 0,
@@ -90,13 +92,11 @@ def test_ray_goes_on_with_the_machines_that_are_left_and_without_any_ends(
 def test_ray_goes_on_at_once_if_machines_are_lost_between_rounds(machines):
     ray = pytest.importorskip("ray")
     address, (lose, _) = machines
-    work = TreeWork(get_engine("algorithm-x"), QUEENS)
-    task = Task.of(Stacks.from_lists([[]]), budget=100)
     with Pool(2, "ray", address) as pool:
         lose()
         while ray.cluster_resources().get("CPU") != 1:
             time.sleep(0.1)
-        results = list(pool.start(work, [(7, task)]))
+        results = list(pool.start(WORK, TASKS))
         while pool.jobs != 1:
             time.sleep(0.1)
     assert [(done.number, done.result.n_nodes) for done in results] == [(7, 100)]
@@ -106,9 +106,7 @@ def test_ray_goes_on_at_once_if_machines_are_lost_between_rounds(machines):
 def started_dask(address=None, n_workers=1):
     """Start a Dask scheduler and workers as processes; yield the address and the scheduler."""
     distributed = pytest.importorskip("distributed")
-    if address is None:
-        with socket.create_server(("127.0.0.1", 0)) as unused:
-            address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
+    address = address or f"tcp://127.0.0.1:{unused_port()}"
     arguments = ["--host", "127.0.0.1", "--port", address.rpartition(":")[2], "--no-dashboard"]
     how = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
     commands = [["distributed.cli.dask_scheduler", *arguments]]
@@ -197,12 +195,10 @@ def test_a_dask_scheduler_lost_as_soon_as_it_answered_is_one_clear_error(monkeyp
 def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
     """Its workers lack the problem, so all tasks from then on would fail."""
     monkeypatch.setattr("batchsolve.workers.dask.CONNECT_SECONDS", 60)
-    work = TreeWork(get_engine("algorithm-x"), QUEENS)
-    tasks = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]
 
     def search(address, scheduler, anew):
         with Pool(None, "dask", address) as pool:
-            assert [done.result.n_nodes for done in pool.start(work, tasks)] == [100]
+            assert [done.result.n_nodes for done in pool.start(WORK, TASKS)] == [100]
             client = pool.workers._client
             connection = client.scheduler_comm
             scheduler.kill()
@@ -210,7 +206,7 @@ def test_a_dask_scheduler_begun_anew_is_one_clear_error(monkeypatch):
             anew.enter_context(started_dask(address, n_workers=0))
             while client.scheduler_comm in (None, connection) or client.status != "running":
                 time.sleep(0.01)
-            list(pool.start(work, tasks))
+            list(pool.start(WORK, TASKS))
 
     with (
         ExitStack() as anew,

@@ -49,11 +49,8 @@ def names_in(code):
 
 def names_of(owner):
     """Return the attributes of a module or a class, and the names in its methods."""
-    functions = [
-        getattr(value, "__func__", value)
-        for base in getattr(owner, "__mro__", ())
-        for value in vars(base).values()
-    ]
+    values = [value for base in getattr(owner, "__mro__", ()) for value in vars(base).values()]
+    functions = [getattr(value, "__func__", value) for value in values]
     codes = [function.__code__ for function in functions if inspect.isfunction(function)]
     return set(dir(owner)).union(*map(names_in, codes))
 
@@ -93,11 +90,8 @@ def test_a_complaint_names_the_library_its_version_and_the_use(owner):
 def test_the_list_has_every_private_name():
     """In the file, only names of the libraries begin with an underscore."""
     tree = ast.parse(inspect.getsource(private))
-    names = {
-        getattr(node, field, None) or ""
-        for node in ast.walk(tree)
-        for field in ("attr", "id", "name", "module")
-    }
+    fields = ("attr", "id", "name", "module")
+    names = {getattr(node, field, None) or "" for node in ast.walk(tree) for field in fields}
     private_names = {name for name in names if re.search(r"(^|\.)_[a-z]", name)}
     listed = {part for o, names in USES.items() for part in (*names.split(), re.sub(":.*", "", o))}
     assert "_call_id" in private_names
