@@ -309,8 +309,10 @@ def test_a_script_on_standard_input_is_to_be_saved():
     assert "<stdin> is not a file (python -?); save the script, with its calls below" in last
 
 
-@pytest.mark.parametrize("joined", ["before", "later"])
-def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
+@pytest.mark.parametrize(
+    ("joined", "error"), [("before", bs.InputError), ("later", bs.WorkersError)]
+)
+def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined, error):
     monkeypatch.setattr(bs, "__version__", "0.0.9")
     if joined == "later":  # as when the workers that were there first had this version
         where = "batchsolve.workers.dask.DaskWorkers._check_versions"
@@ -318,7 +320,7 @@ def test_a_worker_of_another_version_is_one_error(workers, monkeypatch, joined):
     why = (
         r"the worker tcp://\S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
     )
-    with pytest.raises(bs.InputError, match=why):
+    with pytest.raises(error, match=why):
         bs.count(QUEENS, budget=100, engine="dlx", **workers)
 
 

@@ -164,7 +164,7 @@ def test_sigterm_to_a_command_and_to_the_head_of_ray_ends_the_command(tmp_path):
 def test_a_worker_of_another_version_is_one_error(workers, monkeypatch):
     monkeypatch.setattr(bs, "__version__", "0.0.9")
     why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it$"
-    with pytest.raises(bs.InputError, match=why):
+    with pytest.raises(bs.WorkersError, match=why):
         bs.count("queens:9", budget=100, engine="dlx", **workers)
 
 
