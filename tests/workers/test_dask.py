@@ -27,7 +27,7 @@ from soak_jobs import dask_cluster
 import batchsolve as bs
 from batchsolve.runs.count import count
 from batchsolve.search.scheduler import Sizing
-from batchsolve.workers import Done, Pool
+from batchsolve.workers import Done, Pool, base
 from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
 
 
@@ -95,6 +95,34 @@ def test_few_tasks_are_done_by_all_workers(workers, tmp_path):
             (tmp_path / turn).mkdir()
             done = list(pool.start(Meets(), [(k, tmp_path / turn / str(k)) for k in range(2)]))
             assert len({each.worker for each in done}) == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Exception("RuntimeError('ConnectionPool is closed')"),
+        ValueError("Can not use replicate to delete data"),
+        KeyError("tcp://127.0.0.1:40001"),
+        OSError("Timed out trying to connect to tcp://127.0.0.1:40001"),
+    ],
+)
+def test_workers_that_leave_while_the_problem_is_sent_do_not_end_the_search(
+    workers, monkeypatch, error
+):
+    import distributed
+
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.01)
+    send, errors = distributed.Client.scatter, [error]
+
+    def fail_once(client, *args, **kwargs):
+        if errors:
+            raise errors.pop()
+        return send(client, *args, **kwargs)
+
+    monkeypatch.setattr(distributed.Client, "scatter", fail_once)
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(work(), tasks())) == right()
+    assert not errors
 
 
 class KillsWhereItIsBrought:
