@@ -1,5 +1,6 @@
 """The command line: help, rejected arguments and messages on standard error."""
 
+import errno
 import json
 import os
 import platform
@@ -391,22 +392,32 @@ def test_a_full_disk_behind_standard_error_changes_no_exit_code(words, code):
     assert done.returncode == code
 
 
+OUT_OF_MEMORY = "out of memory; give fewer --jobs, or more memory"
+CUT_OFF = (
+    "a file is cut off (marshal data too short); if it is none of yours, delete the folders "
+    "__pycache__ of this installation"
+)
+UNWRITTEN = "standard output: cannot be written"
+
+
 @pytest.mark.parametrize(
-    "error",
+    ("error", "why"),
     [
-        MemoryError(),
-        RuntimeError("can't start new thread"),
-        pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily"),
+        (MemoryError(), OUT_OF_MEMORY),
+        (RuntimeError("can't start new thread"), OUT_OF_MEMORY),
+        (pa.ArrowException("Unknown error: Failed to launch worker thread: Res"), OUT_OF_MEMORY),
+        (EOFError("marshal data too short"), CUT_OFF),
+        (OSError(errno.EFBIG, "File too large"), f"{UNWRITTEN}: File too large"),
     ],
 )
-def test_memory_that_runs_out_is_one_message(monkeypatch, error):
+def test_errors_of_the_machine_are_one_message(monkeypatch, error, why):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr("batchsolve.runs.count.count", fail)
     result = invoke("count", "queens:6")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "batchsolve: out of memory; give fewer --jobs, or more memory\n"
+    assert result.stderr == f"batchsolve: {why}\n"
 
 
 @pytest.mark.usefixtures("folder")
@@ -418,7 +429,7 @@ def test_memory_that_runs_out_in_a_worker_is_one_message_too(monkeypatch):
     result = invoke("solve", "in.txt", "-o", "out.csv")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.splitlines() == [
-        "batchsolve: out of memory; give fewer --jobs, or more memory",
+        f"batchsolve: {OUT_OF_MEMORY}",
         "batchsolve: the rows done are kept in out.csv.partial; go on with --resume",
     ]
 
