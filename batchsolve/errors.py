@@ -100,7 +100,7 @@ class JournalError(BatchsolveError):
 
 
 class WorkersError(BatchsolveError, RuntimeError):
-    """No worker is left to search: those of a cluster are gone, and no new one has come.
+    """No worker can go on: those of a cluster are gone, or one has another version of this package.
 
     Examples
     --------

@@ -155,11 +155,12 @@ class OfClusters(OfEveryBackend):
     """Tests of a backend whose workers are a cluster; its name is `backend`."""
 
     sends_once = True
+    of_other_version = bs.WorkersError  # raised if a worker has another version
 
     def test_a_worker_of_another_version_is_one_error(self, workers, monkeypatch):
         monkeypatch.setattr(bs, "__version__", "0.0.9")
         why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
-        with pytest.raises(bs.InputError, match=f"{why}$"):
+        with pytest.raises(self.of_other_version, match=f"{why}$"):
             bs.count(QUEENS, budget=100, engine="dlx", **workers)
 
     @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="finds processes through /proc")

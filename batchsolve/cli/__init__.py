@@ -23,7 +23,7 @@ from click.exceptions import Exit
 import batchsolve
 from batchsolve.cli.options import Printing, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
-from batchsolve.errors import BatchsolveError, InputError, disk_errors, printable
+from batchsolve.errors import BatchsolveError, InputError, disk_errors, first_line, printable
 from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
 from batchsolve.settings import entries_of, sections_of
 
@@ -31,6 +31,7 @@ EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
 LINE = 80  # characters, of a line in the list of commands
 _NO_THREAD = re.compile("can't start new thread|launch worker thread")  # of Python, and of Arrow
+_OF_WRITING = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 MOST_DIGITS = 100_000  # of a number that is printed or read; Python takes a tenth of a second then
 
 # Heading in the list of commands, module, and its commands in order.
@@ -54,17 +55,21 @@ class Commands(click.Group):
         try:
             return super().main(*args, **settings)
         except OSError as error:
-            why = f"standard output: cannot be written: {error.strerror or error}"
-            print(f"batchsolve: {why}", file=sys.stderr)
-            sys.exit(EXIT_ERROR)
+            sys.exit(_fail(error, f"standard output: cannot be written: {error.strerror or error}"))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; escape its arguments where an error shows them."""
+        """Run a command; escape its arguments where an error shows them.
+
+        For an error at the end of a file, click would print only that the command was aborted.
+        """
         try:
             return super().invoke(ctx)
         except click.ClickException as error:
             error.message = printable(error.message)  # type: ignore[misc]  # final for others
             raise
+        except EOFError as error:  # of a module that Python could not write in full, for instance
+            why = f"a file is cut off ({first_line(error)}); if it is none of yours, delete the"
+            raise Exit(_fail(error, f"{why} folders __pycache__ of this installation")) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -246,16 +251,20 @@ def _exit_code(run: Callable[[], int]) -> int:
         return EXIT_ERROR
     except Exception as error:
         if isinstance(error, BatchsolveError | OSError):
-            said = _said(error)
-        elif isinstance(error, MemoryError) or _NO_THREAD.search(str(error)):
-            said = "out of memory; give fewer --jobs, or more memory"
-        else:
-            raise
-        for line in [said, *_notes(error)]:
-            print(printable(f"batchsolve: {line}"), file=sys.stderr)
-        return EXIT_ERROR
+            return _fail(error, _said(error))
+        if isinstance(error, MemoryError) or _NO_THREAD.search(str(error)):
+            return _fail(error, "out of memory; give fewer --jobs, or more memory")
+        error.__notes__ = _notes(error)  # for the traceback
+        raise
     finally:
         log.removeHandler(handler)
+
+
+def _fail(error: Exception, why: str) -> int:
+    """Print a message for an error, and its notes; return the exit code."""
+    for line in [why, *_notes(error)]:
+        print(printable(f"batchsolve: {line}"), file=sys.stderr)
+    return EXIT_ERROR
 
 
 def _said(error: BatchsolveError | OSError) -> str:
@@ -264,7 +273,7 @@ def _said(error: BatchsolveError | OSError) -> str:
         return as_options(str(error))
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    is_printed = error.errno in (errno.EBADF, errno.ENOSPC)  # others come from a fork, for instance
+    is_printed = error.errno in _OF_WRITING  # others come from a fork, for instance
     return f"{'standard output: cannot be written: ' if is_printed else ''}{error.strerror}"
 
 

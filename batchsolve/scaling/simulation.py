@@ -385,15 +385,8 @@ def _class_of(nodes: float) -> int:
     return min(CLASSES - 1, max(1, int(nodes)).bit_length() - 1)
 
 
-def sample_shape(
-    problem: ExactCover,
-    stack: npt.ArrayLike,
-    engine: Engine,
-    nodes: float,
-    *,
-    enough: int = ENOUGH,
-) -> Shape:
-    """Sample the shape of the tree below a stack.
+def sample_shape(problem: ExactCover, stack: npt.ArrayLike, engine: Engine, nodes: float) -> Shape:
+    """Sample the shape of the tree below a stack; the samples do not depend on the time it takes.
 
     Parameters
     ----------
@@ -403,9 +396,6 @@ def sample_shape(
         One with reproducible nodes.
     nodes : float
         The size of the whole tree, counted or estimated.
-    enough : int
-        Samples after which no batch of walks starts; none starts after `MOST_CHILDREN` either, but
-        none is left out for lack of time, so that a forecast drawn again is the same.
 
     Returns
     -------
@@ -420,14 +410,14 @@ def sample_shape(
     --------
     >>> from batchsolve.engines import get_engine
     >>> from batchsolve.problems.sudoku import Sudoku
-    >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000, enough=10)
+    >>> shape = sample_shape(Sudoku(2, 2), [], get_engine("dlx"), 1000)
     >>> shape[-1][0]
     [0.25, 0.25, 0.25, 0.25]
     """
     rng = np.random.default_rng(0)
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, Floats]] = []
-    while len(samples) <= enough and sum(len(shares) for _, shares in samples) <= MOST_CHILDREN:
+    while len(samples) <= ENOUGH and sum(len(shares) for _, shares in samples) <= MOST_CHILDREN:
         found = _walk(problem, root.take(np.zeros(WALKS, np.int64)), engine, nodes, rng)
         if not found:
             break

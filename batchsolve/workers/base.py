@@ -23,7 +23,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import batchsolve
-from batchsolve.errors import InputError, WorkersError, warn_once
+from batchsolve.errors import WorkersError, warn_once
 
 LOG = logging.getLogger("batchsolve")
 RESULT_SECONDS = 0.0003  # to hand out a task and collect its result; measured: 0.07 to 0.2 ms
@@ -365,9 +365,8 @@ class ClusterWorkers(Workers):
         Raises
         ------
         WorkersError
-            If the scheduler is lost, or no worker is left and none has joined for `AGAIN_SECONDS`.
-        InputError
-            If a worker lacks this version of this package.
+            If the scheduler is lost, no worker is left and none has joined for `AGAIN_SECONDS`, or
+            a worker lacks this version of this package.
         """
         prepare = partial(self.prepare, batchsolve.__version__, self._is_ours)
 
@@ -386,7 +385,7 @@ class ClusterWorkers(Workers):
             self._shared = None  # the work may be lost, too
             raise
         except self.unloadable as error:
-            raise InputError(f"{self._where}: {cannot_load(error)}") from error
+            raise WorkersError(f"{self._where}: {cannot_load(error)}") from error
 
     def _await_result(self) -> None:
         while self._parallel.is_awaited():

@@ -212,7 +212,8 @@ class DaskWorkers(ClusterWorkers):
     def _send(self, work: Any) -> Shared:
         """Send work to all workers; those that join later get it from them.
 
-        If all that have it die, the calls that need it are cancelled, and it is sent again.
+        If all that have it die, the calls that need it are cancelled, and it is sent again; also if
+        Dask fails to send it, with any error, because a worker leaves meanwhile.
 
         Raises
         ------
@@ -221,17 +222,23 @@ class DaskWorkers(ClusterWorkers):
         """
         self._check_scheduler()
         packed = _Packed(pickle.dumps(work))
-        with self._asking():
+        until = time.monotonic() + base.AGAIN_SECONDS
+        while True:
             try:
                 self._packed = self._client.scatter(
                     packed,
                     broadcast=True,  # because Dask hands out few tasks only to workers that have it
                     hash=False,
-                    timeout=base.AGAIN_SECONDS,
+                    timeout=max(0.0, until - time.monotonic()),
                 )
-            except TimeoutError as error:
-                raise self._nobody_left() from error
-        return _work
+                return _work
+            except MemoryError:
+                raise
+            except Exception as error:
+                self._check_scheduler()
+                if time.monotonic() >= until:
+                    raise self._nobody_left() from error
+                time.sleep(base.LOOK_SECONDS)
 
 
 def _check_address(address: str) -> None:

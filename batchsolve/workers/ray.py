@@ -8,7 +8,7 @@ import pickle
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, lru_cache, partial
@@ -130,6 +130,13 @@ class RayWorkers(ClusterWorkers):
         machines = _machines()
         self.jobs = min(self.jobs, sum(machines.values())) or self.jobs
         return set(machines)
+
+    def _of_our_version(self, results: Generator[bytes]) -> Generator[Any]:
+        try:
+            yield from super()._of_our_version(results)
+        except ray.exceptions.LocalRayletDiedError as error:
+            why = "the raylet of this machine is lost; start Ray again"
+            raise WorkersError(f"{self._where}: {why}") from error
 
     def _submit(self, call: Callable[[], Any]) -> Future[Any]:
         task = self._do.remote(call)

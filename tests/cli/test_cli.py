@@ -1,5 +1,6 @@
 """The command line: help, rejected arguments and messages on standard error."""
 
+import errno
 import json
 import os
 import platform
@@ -383,21 +384,29 @@ def test_a_full_disk_behind_standard_error_changes_no_exit_code(words, code):
     assert done.returncode == code
 
 
-OUT_OF_MEMORY = "batchsolve: out of memory; give fewer --jobs, or more memory\n"
+OUT_OF_MEMORY = "out of memory; give fewer --jobs, or more memory"
+CUT_OFF = (
+    "a file is cut off (marshal data too short); if it is none of yours, delete the folders "
+    "__pycache__ of this installation"
+)
+UNWRITTEN = "standard output: cannot be written"
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "why"),
     [
-        MemoryError(),
-        RuntimeError("can't start new thread"),
-        pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily"),
+        (MemoryError(), OUT_OF_MEMORY),
+        (RuntimeError("can't start new thread"), OUT_OF_MEMORY),
+        (pa.ArrowException("Unknown error: Failed to launch worker thread: Res"), OUT_OF_MEMORY),
+        (EOFError("marshal data too short"), CUT_OFF),
+        (OSError(errno.EFBIG, "File too large"), f"{UNWRITTEN}: File too large"),
     ],
 )
-def test_memory_that_runs_out_is_one_message(monkeypatch, error):
+def test_errors_of_the_machine_are_one_message(monkeypatch, error, why):
     monkeypatch.setattr("batchsolve.runs.count.count", Mock(side_effect=error))
     result = invoke("count", "queens:6")
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", OUT_OF_MEMORY)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == f"batchsolve: {why}\n"
 
 
 @pytest.mark.usefixtures("folder")
@@ -405,8 +414,9 @@ def test_memory_that_runs_out_in_a_worker_is_one_message_too(monkeypatch):
     error = pa.ArrowMemoryError("malloc of size 75497472 failed")
     monkeypatch.setattr("batchsolve.runs.outputs._encoded", Mock(side_effect=error))
     result = invoke("solve", "in.txt", "-o", "out.csv")
-    kept = "batchsolve: the rows done are kept in out.csv.partial; go on with --resume\n"
-    assert (result.exit_code, result.stdout, result.stderr) == (2, "", OUT_OF_MEMORY + kept)
+    kept = "the rows done are kept in out.csv.partial; go on with --resume"
+    said = f"batchsolve: {OUT_OF_MEMORY}\nbatchsolve: {kept}\n"
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", said)
 
 
 def test_a_level_that_was_not_built_is_one_message():

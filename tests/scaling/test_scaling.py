@@ -415,7 +415,7 @@ def test_what_is_measured_is_kept_when_it_ends_early(tmp_path, monkeypatch, erro
 
 
 def test_a_report_drawn_again_is_the_same_and_its_forecast_of_the_same_rules(tmp_path, monkeypatch):
-    monkeypatch.setattr("batchsolve.scaling.simulation.ENOUGH", 50)  # also on a busy machine
+    monkeypatch.setattr("batchsolve.scaling.simulation.ENOUGH", 50)
     home, of_64 = tmp_path / "out", ["--forecast-workers", "64"]
     words = "--box 3x2 --rules x --budget 500 --repeat 1"
     assert scale(home, "." * 36, *words.split(), *of_64).exit_code == 0

@@ -144,7 +144,7 @@ def test_a_class_in_which_no_sample_branches_uses_another():
 def test_shares_of_a_sampled_tree_are_those_of_its_subtrees():
     problem = family("queens:8")
     nodes = count(problem).nodes
-    shape = sample_shape(problem, [], get_engine("dlx"), nodes, enough=10)
+    shape = sample_shape(problem, [], get_engine("dlx"), nodes)
     assert {round(sum(shares), 9) for some in shape for shares in some} == {1.0}
     first = shape[int(np.log2(nodes))][0]
     sizes = [count(problem, stack).nodes for stack in bs.split(problem, depth=1).stacks]
@@ -156,6 +156,6 @@ def test_a_simulated_search_makes_about_as_many_tasks_as_a_real_one():
     nodes = count(problem).nodes
     tasks = []
     count(problem, jobs=1, split_depth=1, budget=500, on_progress=lambda s: tasks.append(1))
-    shape = sample_shape(problem, [], engine, nodes, enough=1000)
+    shape = sample_shape(problem, [], engine, nodes)
     found = simulate(nodes, 1, Costs(rate=1e6), shape, split_depth=1, budget=500)
     assert 0.5 * len(tasks) < found.tasks < 2 * len(tasks)

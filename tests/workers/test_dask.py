@@ -19,7 +19,7 @@ from soak_jobs import dask_cluster
 import batchsolve as bs
 from batchsolve.runs.count import count
 from batchsolve.search.scheduler import Sizing
-from batchsolve.workers import Done, Pool
+from batchsolve.workers import Done, Pool, base
 from batchsolve.workers.base import MOST_FLIGHT_SECONDS, ClusterWorkers
 
 
@@ -37,6 +37,7 @@ def workers(cluster):
 
 class TestDask(OfClusters):
     backend = "dask"
+    of_other_version = bs.InputError  # found before the search
 
 
 def test_the_length_of_tasks_grows_with_the_distance_of_workers(workers, monkeypatch):
@@ -87,6 +88,34 @@ def test_few_tasks_are_done_by_all_workers(workers, tmp_path):
             (tmp_path / turn).mkdir()
             done = list(pool.start(Meets(), [(k, tmp_path / turn / str(k)) for k in range(2)]))
             assert len({each.worker for each in done}) == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Exception("RuntimeError('ConnectionPool is closed')"),
+        ValueError("Can not use replicate to delete data"),
+        KeyError("tcp://127.0.0.1:40001"),
+        OSError("Timed out trying to connect to tcp://127.0.0.1:40001"),
+    ],
+)
+def test_workers_that_leave_while_the_problem_is_sent_do_not_end_the_search(
+    workers, monkeypatch, error
+):
+    import distributed
+
+    monkeypatch.setattr(base, "LOOK_SECONDS", 0.01)
+    send, errors = distributed.Client.scatter, [error]
+
+    def fail_once(client, *args, **kwargs):
+        if errors:
+            raise errors.pop()
+        return send(client, *args, **kwargs)
+
+    monkeypatch.setattr(distributed.Client, "scatter", fail_once)
+    with Pool(**workers) as pool:
+        assert by_root(pool.start(work(), tasks())) == right()
+    assert not errors
 
 
 class KillsWhereItIsBrought:
@@ -299,6 +328,7 @@ def test_a_script_on_standard_input_is_to_be_saved():
 def test_a_worker_of_another_version_that_joined_later_is_one_error(workers, monkeypatch):
     """The workers that were there first had the version of this process."""
     monkeypatch.setattr("batchsolve.workers.dask.DaskWorkers._check_versions", lambda self: None)
+    monkeypatch.setattr(TestDask, "of_other_version", bs.WorkersError)
     TestDask().test_a_worker_of_another_version_is_one_error(workers, monkeypatch)
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from concurrent.futures import Future
 from itertools import pairwise
 from pathlib import Path
 
@@ -84,6 +85,15 @@ def test_ray_without_its_head_is_one_clear_error(ray, monkeypatch):
 
     with pytest.raises(bs.WorkersError, match=f"^{address}: the head is lost; start it again$"):
         search()
+
+
+def test_ray_without_the_raylet_of_this_machine_is_one_clear_error(workers, ray, monkeypatch):
+    lost = Future()
+    lost.set_exception(ray.exceptions.LocalRayletDiedError())
+    monkeypatch.setattr("batchsolve.workers.ray.RayWorkers._submit", lambda self, call: lost)
+    why = "^the Ray cluster: the raylet of this machine is lost; start Ray again$"
+    with Pool(**workers) as pool, pytest.raises(bs.WorkersError, match=why):
+        list(pool.start(work(), tasks()[:1]))
 
 
 @pytest.mark.parametrize("told", [True, False])
