@@ -1,5 +1,6 @@
 import csv
 import gc
+import io
 import json
 import os
 import shutil
@@ -187,6 +188,12 @@ def with_a_clue_more(table):
     rows = zip(table["puzzle"].to_pylist(), table["solution"].to_pylist(), strict=True)
     more = [p[: p.index(".")] + s[p.index(".")] + p[p.index(".") + 1 :] for p, s in rows]
     return table.set_column(0, "puzzle", [more])
+
+
+def npy(values):
+    """Return the bytes of a file of NumPy with an array of these values."""
+    np.save(file := io.BytesIO(), np.asarray(values))
+    return file.getvalue()
 
 
 def flip(path, rng):

@@ -13,13 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import rows_of_csv, write_table
+from conftest import EASY as PUZZLE, PUZZLE as FOUR, npy, rows_of_csv, write_table
 from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.problems.rules import plain
 
-PUZZLE = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
 SUDOKU = bs.Sudoku(3, 3)
 SOLUTION = bs.solve(PUZZLE).solution
 ROWS = [PUZZLE[k : k + 9] for k in range(0, 81, 9)]
@@ -34,15 +33,14 @@ def drawn(left, between, right, rule):
     return f"\n{rule}\n".join(["", *bands, ""]).strip("\n")
 
 
-def numbered(separator):
-    return "\n".join(separator.join(row).replace(".", "-1") for row in ROWS)
+def lines_of(rows, mark=" "):
+    return "\n".join(mark.join(map(str, row)) for row in rows)
 
 
 BARS_WITH_GAPS, PLAIN_BARS = ("| ", " | ", " |"), ("|", "|", "|")
 FRAMED = drawn(*BARS_WITH_GAPS, "+-------+-------+-------+")
 BARS = "\n".join("|".join(row) + "\n-----------" * (k in (2, 5)) for k, row in enumerate(GROUPS))
 LINES = "\n".join(ROWS)
-BANDS = ["\n".join(ROWS[k : k + 3]) for k in (0, 3, 6)]
 CELLS = [[0 if c == "." else int(c) for c in row] for row in ROWS]
 EMPTY = [[c.strip(".") for c in row] for row in ROWS]
 NUMBERS = [c.replace(".", "0") for c in PUZZLE]
@@ -52,25 +50,25 @@ ONE = {
     "lines.sdk": LINES,
     "lines.txt": LINES,
     "windows.txt": LINES.replace("\n", "\r\n"),
-    "blanks.sud": "\n".join(" ".join(row) for row in ROWS),
-    "groups.txt": "\n".join(" ".join(groups) for groups in GROUPS),
+    "blanks.sud": lines_of(ROWS),
+    "groups.txt": lines_of(GROUPS),
     "frame.txt": FRAMED,
     "stars.txt": FRAMED.replace("+", "*"),
     "bars.ss": BARS,
     "sections.sdk": f"[Puzzle]\n{LINES}\n[State]\n{LINES.replace('.', '1')}\n",
     "dashes.txt": LINES.replace(".", "-"),
-    "empty.csv": "\n".join(",".join(row) for row in EMPTY),
-    "zeros.csv": "\n".join(",".join(map(str, row)) for row in CELLS),
-    "semicolons.csv": "\n".join(";".join(row) for row in EMPTY),
+    "empty.csv": lines_of(EMPTY, ","),
+    "zeros.csv": lines_of(CELLS, ","),
+    "semicolons.csv": lines_of(EMPTY, ";"),
     "columns.csv": ",".join(c for row in EMPTY for c in row),
-    "floats.csv": "\n".join(",".join(row) for row in FLOATS),
+    "floats.csv": lines_of(FLOATS, ","),
     "columns of floats.csv": ",".join(c for row in FLOATS for c in row),
     "nan.csv": ",".join(c or "NaN" for row in FLOATS for c in row),
     "nan.txt": "\n".join(" ".join(c or "nan" for c in row) for row in FLOATS),
     "line of floats.txt": " ".join(c or "nan" for row in FLOATS for c in row),
     "tabs.tsv": "\t".join(c for row in EMPTY for c in row),
-    "rows.tsv": "\n".join("\t".join(row) for row in EMPTY),
-    "floats.tsv": "\n".join("\t".join(row) for row in FLOATS),
+    "rows.tsv": lines_of(EMPTY, "\t"),
+    "floats.tsv": lines_of(FLOATS, "\t"),
     "quoted.csv": "\n".join(",".join(f'"{c}"' for c in row) for row in EMPTY),
     "slashes.txt": "/".join(ROWS),
     "parted.txt": "|".join(ROWS),
@@ -114,9 +112,7 @@ FRAMES = {
     "characters.txt": PUZZLE.replace(".", "0"),
     "a line of numbers.txt": " ".join(PUZZLE.replace(".", "0")),
 }
-NUMBERED = {
-    f"{name}.txt": numbered(mark) for name, mark in {"b": " ", "t": "\t", "c": ", "}.items()
-}
+NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
 NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
 LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
 TEXTS = {
@@ -125,6 +121,10 @@ TEXTS = {
     "stops between rows": ".".join(row.replace(".", "0") for row in ROWS),
     "blanks between rows": " ".join(ROWS),
     "raised dots": LINES.replace(".", "·"),
+    "raised dots in a line": PUZZLE.replace(".", "·"),
+    "dashes in a line": PUZZLE.replace(".", "-"),
+    "numbers in a line": " ".join(PUZZLE),
+    "texts of Python": str(ROWS),
     "underscores": PUZZLE.replace(".", "_"),
     "fractions": json.dumps([[float(c) for c in row] for row in CELLS]),
 }
@@ -221,9 +221,10 @@ def statuses(*arguments, **how):
     return [row["status"] for row in solved(*arguments, **how)]
 
 
-@pytest.mark.parametrize("name", ONE | FRAMES | NUMBERED)
+@pytest.mark.parametrize("name", [*(ONE | FRAMES | NUMBERED), "square.npy"])
 def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
-    (tmp_path / name).write_bytes((ONE | FRAMES | NUMBERED)[name].encode())
+    content = (ONE | FRAMES | NUMBERED | {"square.npy": npy(CELLS)})[name]
+    (tmp_path / name).write_bytes(content if name == "square.npy" else content.encode())
     if name not in NUMBERED:
         assert answers(tmp_path / name) == [True]
     if name not in ("bar.txt", "commas.txt"):
@@ -260,7 +261,6 @@ def test_a_broken_drawing_leaves_the_next_ones_whole(tmp_path, fault, between):
     assert statuses(tmp_path / "a.txt", text) == ["unique", "invalid", "unique"]
 
 
-FOUR = "1.....2..3.....4"
 SIX = "1.......2............3.............4"
 
 
@@ -347,18 +347,13 @@ SHEETS = {
 @pytest.mark.parametrize("sheet", SHEETS)
 def test_empty_rows_of_a_spreadsheet_may_part_boxes_and_grids(tmp_path, sheet, mark):
     rows, n_grids = SHEETS[sheet]
-    (tmp_path / "a.csv").write_text("\n".join(map(mark.join, rows)) + "\n")
+    (tmp_path / "a.csv").write_text(lines_of(rows, mark) + "\n")
     assert answers(tmp_path / "a.csv") == [True] * n_grids
     if n_grids == 1:
         assert bs.count(tmp_path / "a.csv").count == 1
-
-
-@pytest.mark.parametrize("sheet", SHEETS)
-def test_a_long_spreadsheet_is_read_as_a_short_one(tmp_path, sheet):
-    rows, n_grids = SHEETS[sheet]
     between = [EMPTY_ROW] if sheet == "between boxes and grids" else []
-    text = "\n".join(map(",".join, [*rows, *between] * 150)) + "\n"
-    assert statuses(tmp_path / "a.csv", text) == ["unique"] * 150 * n_grids
+    long = lines_of([*rows, *between] * 150, mark) + "\n"
+    assert statuses(tmp_path / "a.csv", long) == ["unique"] * 150 * n_grids
 
 
 @pytest.mark.parametrize("mark", [",", "\t"])
@@ -395,32 +390,14 @@ def test_small_letters_are_cells_as_capital_ones_are(tmp_path, n, form):
         assert len(solved(path, text, node_limit=1)) == 3
 
 
-def test_a_file_may_have_drawings_of_grids_that_overlap(tmp_path):
-    drawing = "....##\n....##\n......\n......\n##....\n##....\n"
-    line = drawing.replace("\n", "")
-    for text, n in ((drawing, 1), (f"{drawing}\n{drawing}", 2), (f"{line}\n" * 3, 3)):
-        assert statuses(tmp_path / "a.txt", text, box=(2, 2)) == ["multiple"] * n
-
-
-FIRST = {
-    "characters": PUZZLE,
-    "dashes": PUZZLE.replace(".", "-"),
-    "raised": PUZZLE.replace(".", "·"),
-    "numbers": " ".join(PUZZLE),
-    "floats": " ".join(c or "nan" for row in FLOATS for c in row),
-    "list": json.dumps([cell for row in CELLS for cell in row]),
-    "rows": json.dumps(CELLS),
-    "texts": str(ROWS),
-    "slashes": "/".join(ROWS),
-    "lines": LINES,
-}
+OF_OTHER_COLUMNS = ("bars.ss", "parted.txt", "semicolons.csv", "tabs.tsv", "rows.tsv", "floats.tsv")
 
 
 @pytest.mark.parametrize("more", [[], ["hard"]])
-@pytest.mark.parametrize("form", FIRST)
+@pytest.mark.parametrize("form", [form for form in TEXTS if form not in OF_OTHER_COLUMNS])
 def test_a_first_row_in_any_form_is_no_header(form, more, tmp_path):
     with open(tmp_path / "a.csv", "w", newline="") as file:
-        csv.writer(file).writerows([[FIRST[form], *more]] * 3)
+        csv.writer(file).writerows([[TEXTS[form], *more]] * 3)
     assert statuses(tmp_path / "a.csv") == ["unique"] * 3
 
 
@@ -435,13 +412,13 @@ def test_numbers_of_the_columns_of_cells_are_a_header(before, end, tmp_path):
         assert bs.read_problem(f"{tmp_path / 'a.csv'}#3").stack.size == {81: 30, 16: 4}[len(grid)]
 
 
-@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("names", [range(9), range(1, 10), "abcdefghi", "ABCDEFGHI"])
 @pytest.mark.parametrize("mark", [",", "\t", " "])
-@pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS], ids=["zeros", "empty", "floats"])
-def test_numbers_of_the_columns_above_a_grid_are_a_header(tmp_path, cells, mark, first):
+@pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS, ROWS])
+def test_numbers_and_letters_above_the_columns_of_a_grid_are_a_header(tmp_path, cells, mark, names):
     if mark == " ":
         cells = [[cell or "." for cell in row] for row in cells]
-    lines = [mark.join(map(str, row)) for row in [range(first, first + 9), *cells]]
+    lines = [mark.join(map(str, row)) for row in [names, *cells]]
     (tmp_path / "a.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "b.csv").write_text("\n".join([*lines, *lines[1:], "", *lines]) + "\n")
     assert answers(tmp_path / "a.csv") == [True]
@@ -453,7 +430,7 @@ def test_numbers_of_the_columns_above_a_grid_are_a_header(tmp_path, cells, mark,
 @pytest.mark.parametrize("cells", [CELLS, EMPTY, FLOATS, PARTED])
 def test_an_index_before_the_rows_of_a_grid_is_left_out(tmp_path, cells, mark):
     rows = [["", *range(9)], *([k, *row] for k, row in enumerate(cells))]
-    (tmp_path / "a.csv").write_text("\n".join(mark.join(map(str, row)) for row in rows) + "\n")
+    (tmp_path / "a.csv").write_text(lines_of(rows, mark) + "\n")
     assert answers(tmp_path / "a.csv") == [True]
     assert bs.count(tmp_path / "a.csv").count == 1
 
@@ -471,8 +448,8 @@ def test_small_grids_may_have_a_header_and_an_index(tmp_path, header):
 @pytest.mark.parametrize("first", [0, 1])
 def test_rows_of_digits_in_their_order_are_no_header(tmp_path, first, mark, between):
     square = [[(3 * r + r // 3 + c) % 9 + first for c in range(9)] for r in range(9)]
-    grid = "\n".join(mark.join(map(str, row)) for row in square)
-    assert statuses(tmp_path / "a.csv", f"\n{between}".join([grid] * 3)) == ["unique"] * 3
+    text = f"\n{between}".join([lines_of(square, mark)] * 3)
+    assert statuses(tmp_path / "a.csv", text) == ["unique"] * 3
 
 
 SIXTEEN = [str((4 * (k // 16 % 4) + k // 64 + k) % 16 + 1) for k in range(256)]
@@ -506,9 +483,10 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
 
 SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
+TWO = "....##\n....##\n......\n......\n##....\n##....\n"
 U, X, M = "unique", "invalid", "multiple"
 FILES = {  # the content of a file, the statuses of its rows, and messages
-    "gaps between boxes.txt": ("\n\n".join(BANDS * 2), [U] * 2),
+    "gaps between boxes.txt": (f"{boxed(PUZZLE)}\n\n{boxed(PUZZLE)}", [U] * 2),
     "digits of few kinds.txt": (FEW_DIGITS, [M]),
     "a row is missing.txt": (f"One\n{LINES}\nTwo\n{LINES[:-10]}\nThree\n{LINES}\n", [U, X, U]),
     "a band of the first is missing.txt": (f"{TWO_BANDS}\n\n{LINES}\n\n{LINES}", [X, U, U]),
@@ -520,6 +498,9 @@ FILES = {  # the content of a file, the statuses of its rows, and messages
     "cells.csv": (f'id,puzzle\n1,"{FRAMED}"\n2,"{LINES[:-10]}"\n3,"{LINES}"\n', [U, X, U]),
     "lines of small grids.txt": (f"{FOUR}\n" * 16, [U] * 16),
     "lines of blank grids.txt": (f"{'.' * 16}\n" * 16, [M] * 16),
+    "grids that overlap.txt": (TWO, [M], {"box": (2, 2)}),
+    "two of them.txt": (f"{TWO}\n{TWO}", [M] * 2, {"box": (2, 2)}),
+    "lines of them.txt": ((TWO.replace("\n", "") + "\n") * 3, [M] * 3, {"box": (2, 2)}),
     "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
     "names with # are no drawing.csv": (f"a#1,{PUZZLE}\na#2,{PUZZLE}\n", [U] * 2),
     **{
@@ -587,13 +568,6 @@ def test_of_several_grids_in_a_file_a_problem_is_one_row(tmp_path, name):
     with pytest.raises(bs.InputError, match=f"3 grids.* name .*row, as in {path}#1"):
         bs.count(path)
     assert bs.count(f"{path}#2").count == 1
-
-
-@pytest.mark.parametrize("header", ["abcdefghi", "ABCDEFGHI"])
-def test_a_grid_in_a_csv_may_have_a_header(tmp_path, header):
-    (tmp_path / "a.csv").write_text("\n".join(",".join(row) for row in [header, *ROWS]))
-    assert statuses(tmp_path / "a.csv") == ["unique"]
-    assert bs.count(tmp_path / "a.csv").count == 1
 
 
 def test_cells_in_quotes_and_empty_ones_at_the_ends_are_read(tmp_path):
@@ -766,7 +740,7 @@ RAGGED = {
 @pytest.mark.parametrize("form", RAGGED)
 def test_rows_of_other_lengths_are_not_joined_to_a_grid(form):
     rows, why = RAGGED[form]
-    lines = "\n".join(" ".join(map(str, row)) for row in rows)
+    lines = lines_of(rows)
     for text in (json.dumps(rows), lines, "[" + lines.replace("\n", "]\n[") + "]"):
         with pytest.raises(bs.InputError, match=why):
             bs.solve(text)
@@ -828,29 +802,20 @@ def test_files_with_texts_and_with_other_values_in_a_field_are_solved_apart(tmp_
 
 
 @pytest.mark.parametrize("form", PENCILLED)
-def test_pencil_marks_are_marks(tmp_path, form):
-    (tmp_path / "a.txt").write_text(PENCILLED[form])
-    reading = bs.read_problem(PENCILLED[form])
+def test_pencil_marks_are_marks_in_texts_files_and_cells(tmp_path, form):
+    text, path = PENCILLED[form], tmp_path / "a.txt"
+    reading = bs.read_problem(text)
     assert (reading.stack.size, len(reading.problem.rules.marks)) == (34, 47)
-    assert bs.solve(PENCILLED[form]).solution == SOLUTION
-    assert bs.count(tmp_path / "a.txt").count == 1
-    assert answers(tmp_path / "a.txt") == [True]
-
-
-@pytest.mark.parametrize("form", PENCILLED)
-def test_pencil_marks_may_stand_in_a_cell_of_a_table(tmp_path, form):
-    assert in_csv(PENCILLED[form], tmp_path) == SOLUTION
-    fewer = PENCILLED[form].replace("124", "12", 1)
-    assert column_of(PUZZLE, PENCILLED[form], fewer) == ["unique", "unique", "unsolvable"]
+    assert bs.solve(text).solution == in_csv(text, tmp_path) == SOLUTION
+    path.write_text(text)
+    assert bs.count(path).count == 1
+    assert answers(path) == [True]
+    fewer = text.replace("124", "12", 1)
+    path.write_text(f"{text}\n\n{fewer}\n\n{text}\n")
+    assert answers(path) == [True, False, True]
+    assert bs.count(f"{path}#2").count == 0
+    assert column_of(PUZZLE, text, fewer) == ["unique", "unique", "unsolvable"]
     assert column_of(fewer) == ["unsolvable"]
-
-
-@pytest.mark.parametrize("form", PENCILLED)
-def test_a_file_may_have_several_grids_of_pencil_marks(tmp_path, form):
-    fewer = PENCILLED[form].replace("124", "12", 1)
-    (tmp_path / "a.txt").write_text(f"{PENCILLED[form]}\n\n{fewer}\n\n{PENCILLED[form]}\n")
-    assert answers(tmp_path / "a.txt") == [True, False, True]
-    assert bs.count(f"{tmp_path / 'a.txt'}#2").count == 0
 
 
 def test_pencil_marks_that_could_get_lost_are_faults():
@@ -879,10 +844,9 @@ SEVEN += [[1, 0, 0, 1, 0, 0, 0], [0, 1, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 0, 1]]
 
 
 def test_matrices_of_0_and_1_are_problems(tmp_path):
-    lines = ["".join(map(str, row)) for row in SEVEN]
-    (tmp_path / "a.matrix").write_text("\n".join(lines) + "\n\n")
-    (tmp_path / "b.txt").write_text("\n".join(map(" ".join, lines)))
-    (tmp_path / "c.txt").write_text("\n".join(map(",".join, lines)))
+    (tmp_path / "a.matrix").write_text(lines_of(SEVEN, "") + "\n\n")
+    (tmp_path / "b.txt").write_text(lines_of(SEVEN))
+    (tmp_path / "c.txt").write_text(lines_of(SEVEN, ","))
     np.save(tmp_path / "d.npy", np.array(SEVEN, bool))
     for name in ("a.matrix", "matrix:b.txt", "matrix:c.txt", "d.npy", "matrix:d.npy"):
         form, _, path = name.rpartition(":")
@@ -908,21 +872,11 @@ def test_arrays_that_can_be_grids_are_grids_unless_named(tmp_path, shape):
     assert bs.read_problem(f"matrix:{tmp_path}/a.npy").problem.n_items >= shape[1]
 
 
-def test_one_grid_may_be_an_array(tmp_path):
-    np.save(tmp_path / "a.npy", np.array(CELLS))
-    assert statuses(tmp_path / "a.npy") == ["unique"]
-    assert bs.count(tmp_path / "a.npy").count == 1
-
-
 def test_rows_have_the_items_of_options(tmp_path):
     (tmp_path / "a.rows").write_text("1 3\n2, 4\n1 2\n3 4\n")
     assert bs.count(tmp_path / "a.rows").count == 2
     (tmp_path / "b.txt").write_text("1 3\n2 4\n")
     assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
-
-
-def lines_of(rows):
-    return "\n".join(" ".join(map(str, row)) for row in rows)
 
 
 @pytest.mark.parametrize(
