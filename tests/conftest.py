@@ -298,6 +298,17 @@ def _is_spared(frame):
 
 
 @pytest.fixture
+def typed(monkeypatch):
+    """Return a function that puts a text on standard input."""
+
+    def give(text):
+        file = io.BufferedReader(io.BytesIO(text.encode()))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+
+    return give
+
+
+@pytest.fixture
 def here(tmp_path, monkeypatch):
     """Go to a new folder; return it."""
     monkeypatch.chdir(tmp_path)

@@ -186,14 +186,11 @@ def test_so_many_options_are_refused(monkeypatch):
         bs.tiling("8x8", "dominoes", use="any number")
 
 
-def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, monkeypatch):
-    import io
-    import sys
-
+def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, typed):
     text = "board: 2x3\npieces any number: I2\n"
     (tmp_path / "board.txt").write_text(text)
     assert bs.count(str(tmp_path / "board.txt"), jobs=1).count == 3
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    typed(text)
     assert bs.read_problem("-").problem.n_options == 7
 
 

@@ -557,6 +557,7 @@ SEVERAL = {
     "objects.jsonl": f"{json.dumps({'puzzle': [{'val': c} for row in CELLS for c in row]})}\n" * 3,
     "library.txt": f":0000:x:{PUZZLE}:::\n" * 3,
     "lines.txt": f"{PUZZLE}\n" * 3,
+    "columns.csv": "id,puzzle\n" + f"1,{PUZZLE}\n" * 3,
 }
 
 
@@ -578,12 +579,6 @@ def test_cells_in_quotes_and_empty_ones_at_the_ends_are_read(tmp_path):
     for name in ("a.tsv", "b.csv"):
         [row] = solved(tmp_path / name, limit=1)
         assert row["puzzle"] == "".join(cell or "." for cell in cells)
-
-
-@pytest.mark.parametrize("text", ["queens:", "puzzles-0001.txt", "data/sudoku.csv#3", "no 1 name"])
-def test_names_of_missing_files_are_no_grids(text):
-    with pytest.raises(bs.InputError, match=r"no such file|No such file|queens"):
-        bs.count(text)
 
 
 @pytest.mark.parametrize("header", ["Puzzle", "id,n,Grid", "No\tStart grid", '"ID";"Grid (9x9)"'])
