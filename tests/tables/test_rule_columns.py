@@ -210,10 +210,7 @@ WRONG = [
         (f_puzzle(grid=[[{}] * n for n in sizes]), "'grid': it is not 4 rows of 4 cells")
         for sizes in ([9] * 9, [8] * 2, [4] * 3, [4, 4, 4, 5], [0])
     ),
-    (
-        {"constraints": '{"size": 4, "size": 9, "even": []}'},
-        "not JSON: an object has two fields 'siz",
-    ),
+    ({"constraints": '{"size": 4, "size": 9, "even": []}'}, "not JSON: an object has two field"),
     ({"constraints": f'{{"size": 4, "even": {"[" * 3000 + "]" * 3000}}}'}, "nested more than 100"),
     ({"pairs": f"r{'1' * 5000}c1<r1c2"}, "column 'pairs'"),
     ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
@@ -298,11 +295,11 @@ def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
 def test_cages_and_sums_may_be_lists_and_objects():
     """Objects of Arrow have null where they lack a field, and so has the JSON made of them."""
     cages, sums = ["AA" + "." * 14, "..BB" + "." * 12], [{"A": 3, "B": None}, {"A": None, "B": 3}]
-    for given in (
+    for rows in (
         table(cages=list(map(list, cages)), sums=sums),
         table(cages=cages, sums=list(map(json.dumps, sums))),
     ):
-        for row, cells in zip(solved(given, limit=300), [(0, 1), (2, 3)], strict=True):
+        for row, cells in zip(solved(rows, limit=300), [(0, 1), (2, 3)], strict=True):
             agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
 
 
