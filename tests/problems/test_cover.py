@@ -14,14 +14,6 @@ from batchsolve.engines import get_engine
 from batchsolve.formats import exact_cover_files as files
 
 
-def test_from_options_orders_items_by_first_use():
-    problem = ExactCover.from_options([["b", "s"], ["a"]], secondary=["s"])
-    assert problem.item_names == ("b", "a", "s")
-    assert (problem.n_items, problem.n_primary, problem.n_options) == (3, 2, 2)
-    assert problem.option(0).tolist() == [0, 2]
-    assert problem.option_name(0) == "b s"
-
-
 def test_dense_and_sparse_matrices_build_the_same_problem():
     matrix = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
     dense = ExactCover.from_matrix(matrix, secondary=[0])

@@ -10,7 +10,7 @@ from test_canonical import puzzles
 
 import batchsolve as bs
 from batchsolve.problems.grid_symmetries import ALL_LABELS, NO_LABELS, REVERSED, group_of, images_of
-from batchsolve.problems.rules import Cage, named, plain
+from batchsolve.problems.rules import NAMED, Cage, named, plain
 
 ONE = np.array([1])
 
@@ -85,10 +85,7 @@ def test_images_depend_on_the_seed_the_number_and_the_row_alone():
     assert len(np.unique(first, axis=0)) > 5
 
 
-RULES = ("x", "windoku", "disjoint", "centerdot", "argyle", "antiknight", "antiking")
-
-
-@pytest.mark.parametrize("rule", [*RULES, "nonconsecutive"])
+@pytest.mark.parametrize("rule", NAMED)
 def test_groups_keep_named_rules(rule):
     problem = bs.Variant(plain(3, 3) + named(rule, 3, 3))
     group = group_of(problem)

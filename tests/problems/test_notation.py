@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.problems import survey
-from batchsolve.problems.notation import Notation, default_box, notations, numbers
+from batchsolve.problems.notation import Notation, default_box, from_zero, notations, numbers
 
 SIZES = [4, 6, 8, 9, 10, 12, 16, 20, 25, 30, 36, 49, 144]
 FOUR, NUMBERS = notations(4)[0], numbers(4)
@@ -122,6 +122,7 @@ def test_named_alphabets():
             Notation.from_name(name, 9)
     zero = Notation.from_name("0-8", 9)
     assert zero.table[[ord("0"), ord("8"), ord(".")]].tolist() == [1, 9, 0]
+    assert [from_zero(n).name for n in (10, 11, 36)] == ["0-9", "0-9A", "0-9A-Z"]
 
 
 def test_usual_boxes():

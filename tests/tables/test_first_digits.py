@@ -12,7 +12,6 @@ import pytest
 from cutting import small_blocks
 
 import batchsolve as bs
-from batchsolve.problems.notation import from_zero
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import TableSource
@@ -287,11 +286,6 @@ def test_arrays_have_no_alphabet():
     for how in ({"alphabet": "0-3"}, {"blank": "?"}):
         with pytest.raises(bs.InputError, match="is for texts; digits of an array are 1 to N"):
             bs.solve_batch(np.zeros((1, 16), int), **how)
-
-
-@pytest.mark.parametrize(("n", "name"), [(4, "0-3"), (10, "0-9"), (11, "0-9A"), (36, "0-9A-Z")])
-def test_names_of_notations_from_0(n, name):
-    assert (from_zero(n).name, len(from_zero(n).symbols)) == (name, n)
 
 
 @pytest.mark.parametrize(

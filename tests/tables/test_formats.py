@@ -147,10 +147,6 @@ def test_half_of_a_surrogate_pair_in_a_problem_is_the_fault_of_its_row(tmp_path)
         bs.read_problem(tmp_path / "in.json")
 
 
-def test_a_section_is_no_array(read):
-    assert read("in.sdk", f"# [Puzzle]\n{PUZZLES[0]}\n")[1] == digits(PUZZLES[:1])
-
-
 @pytest.mark.parametrize("name", ["in.json", "in.npy", "in.txt"])
 def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_path):
     grids = [PUZZLES[0]] * 2000

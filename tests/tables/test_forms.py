@@ -109,6 +109,7 @@ FRAMES = {
     "mark.txt": f"\ufeff{LINES}",
     "comments.txt": f"# hard\n{LINES}  # the end\n",
     "authors.sdk": f"#A an author\n#D a date\n[Puzzle]\n{LINES}\n\n[State]\n{LINES}",
+    "section in a comment.sdk": f"# [Puzzle]\n{PUZZLE}\n",
     "characters.txt": PUZZLE.replace(".", "0"),
     "a line of numbers.txt": " ".join(PUZZLE.replace(".", "0")),
 }
