@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import SOLUTION, rows_of_csv
+from conftest import PUZZLE, SOLUTION, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 
@@ -92,10 +92,6 @@ def mixture(n_rows, boxes=USUAL):
     return pa.table({"puzzle": [grid(boxes[k % len(boxes)], k, 3)[0] for k in range(n_rows)]})
 
 
-def csv_rows(data):
-    return list(csv.reader(data.decode().splitlines()))[1:]
-
-
 def test_searches_that_leave_frontiers_answer_rows_of_their_shape():
     """Blank grids of several shapes with tiny budgets: covers of many problems are joined."""
     puzzles = ["." * 16, "1" + "." * 35, "." * 81, "..1" + "." * 13, "." * 256] * 2
@@ -120,24 +116,20 @@ def test_a_shape_that_comes_late_is_read_by_each_row_alone(tmp_path, short_sampl
     nines = [grid((3, 3), k)[0] for k in range(30)]
     clear, _ = grid((4, 4), 0, 2)
     unclear = clear.replace("G", ".").replace("0", ".")
-    fours = ["1.....2..3.....4", "AB..............", "1 . . . . . 2 . . 3 . . . . . 4"]
+    fours = [PUZZLE, "AB..............", " ".join(PUZZLE)]
     path = tmp_path / "in.txt"
     path.write_text("\n".join([*nines, clear, unclear, *fours]))
     with small_blocks(500):
         bs.solve_file(path, tmp_path / "out.csv", engine="dlx")
-        rows = csv_rows((tmp_path / "out.csv").read_bytes())[30:]
+        rows = rows_of_csv(tmp_path / "out.csv")[30:]
         bs.solve_file(path, tmp_path / "named.csv", engine="dlx", alphabet="1-9A-G")
-        named = csv_rows((tmp_path / "named.csv").read_bytes())[30:]
-    assert rows[0][1] == alone(clear, (4, 4), engine="dlx")["solution"]
-    assert rows[1][1:3] == ["", "invalid"]
-    assert "1-9A-G or 0-9A-F; say which with `alphabet`" in rows[1][4]
-    assert [row[1] for row in rows[2:]] == [
-        "1243342143122134",
-        bs.solve("AB..............").solution,
-        "1 2 4 3 3 4 2 1 4 3 1 2 2 1 3 4",
-    ]
-    assert named[1][1] == alone(unclear, (4, 4), engine="dlx")["solution"]
-    assert [named[k][1] for k in (0, 2, 3, 4)] == [rows[k][1] for k in (0, 2, 3, 4)]
+        named = [row["solution"] for row in rows_of_csv(tmp_path / "named.csv")[30:]]
+    solutions = [SOLUTION, bs.solve(fours[1]).solution, " ".join(SOLUTION)]
+    in_16 = [alone(text, (4, 4), engine="dlx")["solution"] for text in (clear, unclear)]
+    assert [row["solution"] for row in rows] == [in_16[0], "", *solutions]
+    assert rows[1]["status"] == "invalid"
+    assert "1-9A-G or 0-9A-F; say which with `alphabet`" in rows[1]["message"]
+    assert named == [*in_16, *solutions]
 
 
 def test_first_rows_that_leave_the_alphabet_open_need_its_name(tmp_path, short_sample):
@@ -212,36 +204,20 @@ def test_a_shape_that_is_given_holds_for_all_rows(how):
 
 
 def test_a_column_of_boxes():
-    six, other = grid((2, 3), 0)[0], grid((3, 2), 0)[0]
-    five = "12345" + "." * 20
-    rows = [
-        (six, ""),
-        (six, "2x3"),
-        (other, "3 × 2"),
-        (other, "2x3"),
-        (six, "3x3"),
-        (six, "six"),
-        ("." * 35, "2x3"),
-        (five, "1x5"),
-        (five, ""),
-        ("1.....2..3.....4", " 1 X 4 "),
-        (six, "2*3"),
-        (six, "0x3"),
-    ]
+    six, other, five = grid((2, 3), 0)[0], grid((3, 2), 0)[0], "12345" + "." * 20
+    boxes = {(six, ""): (2, 3), (six, "2x3"): (2, 3), (other, "3 × 2"): (3, 2)}
+    boxes |= {(other, "2x3"): (2, 3), (five, "1x5"): (1, 5), (PUZZLE, " 1 X 4 "): (1, 4)}
+    size = "boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
+    wrong = {(six, "3x3"): size.format(3, 3, 9, 81), ("." * 35, "2x3"): size.format(2, 3, 6, 36)}
+    no_box = "{!r} is not a box; write rows x columns, such as 2x3"
+    wrong |= {(six, text): no_box.format(text) for text in ("six", "2*3", "0x3")}
+    rows = [*boxes, *wrong, (five, "")]
     table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
     solved = bs.solve_table(table, engine="dlx", limit=1000).to_pylist()
-    wrong = (
-        "column 'box': boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
-    )
-    assert [row["message"] for row in (*solved[4:7], *solved[10:])] == [
-        wrong.format(3, 3, 9, 81),
-        "column 'box': 'six' is not a box; write rows x columns, such as 2x3",
-        wrong.format(2, 3, 6, 36),
-        "column 'box': '2*3' is not a box; write rows x columns, such as 2x3",
-        "column 'box': '0x3' is not a box; write rows x columns, such as 2x3",
-    ]
-    assert "a 5×5 grid has no usual boxes" in solved[8]["message"]
-    for k, box in ((0, (2, 3)), (1, (2, 3)), (2, (3, 2)), (3, (2, 3)), (7, (1, 5)), (9, (1, 4))):
+    *told, of_five = [row["message"] for row in solved[len(boxes) :]]
+    assert told == [f"column 'box': {message}" for message in wrong.values()]
+    assert "a 5×5 grid has no usual boxes" in of_five
+    for k, box in enumerate(boxes.values()):
         alone = bs.solve_table(table.slice(k, 1), engine="dlx", box=box, limit=1000).to_pylist()[0]
         assert all(solved[k][name] == alone[name] for name in ("n_solutions", "status"))
     fixed = bs.solve_table(table, engine="dlx", box=(2, 3)).to_pylist()
@@ -258,7 +234,7 @@ def test_a_column_of_boxes():
 def test_a_given_solution_may_have_another_form_than_most(digits):
     """It stands in the form of the column in what `augment` writes."""
     written = str.maketrans("1234", digits)
-    puzzle, solution = (each.translate(written) for each in ("1.....2..3.....4", SOLUTION))
+    puzzle, solution = (each.translate(written) for each in (PUZZLE, SOLUTION))
     forms = [solution, solution, " ".join(solution), ",".join(solution), " ".join(solution[::-1])]
     for texts in (forms, [" ".join(forms[0]), " ".join(forms[0]), *forms]):
         n = len(texts)
@@ -332,7 +308,7 @@ def test_lists_of_numbers_of_any_length(tmp_path):
     pq.write_table(table, tmp_path / "in.parquet")
     bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", engine="dlx")
     for solved in (pq.read_table(tmp_path / "out.parquet"), bs.solve_table(table, engine="dlx")):
-        assert solved["solution"].to_pylist() == [[*map(int, "1243342143122134")], nine, None, None]
+        assert solved["solution"].to_pylist() == [[*map(int, SOLUTION)], nine, None, None]
         assert solved["status"].to_pylist() == ["unique", "unique", "invalid", "invalid"]
 
 
@@ -344,7 +320,7 @@ def test_an_array_has_one_shape(tmp_path):
 
 
 def test_canonical_forms_of_every_shape_that_has_them():
-    texts = ["1.....2..3.....4", "." * 36, grid((5, 5), 0, 0)[0], "4.....3..1.....2"]
+    texts = [PUZZLE, "." * 36, grid((5, 5), 0, 0)[0], "4.....3..1.....2"]
     solved = bs.solve_table(pa.table({"puzzle": texts}), canonical=True, engine="dlx").to_pylist()
     assert solved[0]["canonical"] == solved[3]["canonical"] == bs.canonical(texts[0])
     assert solved[1]["canonical"] == bs.canonical(texts[1])
@@ -353,7 +329,7 @@ def test_canonical_forms_of_every_shape_that_has_them():
 
 
 def test_repeated_puzzles_of_every_shape(tmp_path):
-    four, nine, six = "1.....2..3.....4", grid((3, 3), 0)[0], grid((2, 3), 0)[0]
+    four, nine, six = PUZZLE, grid((3, 3), 0)[0], grid((2, 3), 0)[0]
     rows = [
         (four, ""),
         (nine, ""),
@@ -370,7 +346,8 @@ def test_repeated_puzzles_of_every_shape(tmp_path):
     pa.csv.write_csv(table.slice(5, 1), tmp_path / "known.csv")
     for how, kept in (({}, [0, 1, 5, 6, 8]), ({"up_to_symmetry": True}, [0, 1, 5, 6])):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", **how)
-        assert csv_rows((tmp_path / "out.csv").read_bytes()) == [list(rows[k]) for k in kept]
+        found = rows_of_csv(tmp_path / "out.csv")
+        assert [tuple(row.values()) for row in found] == [rows[k] for k in kept]
     summary = bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", against=[tmp_path / "known.csv"])
     assert (summary.kept, summary.known) == (4, 2)
 
@@ -385,7 +362,7 @@ def test_a_row_of_another_shape_is_a_problem_of_its_own(tmp_path):
 
 
 def test_texts_of_several_sizes_are_no_array():
-    texts = [grid((3, 3), 0)[0], grid((3, 3), 1)[0], "1.....2..3.....4"]
+    texts = [grid((3, 3), 0)[0], grid((3, 3), 1)[0], PUZZLE]
     with pytest.raises(bs.InputError, match=r"most have that of 9×9 grids, but '1.*solve_table"):
         bs.solve_batch(texts)
     found = bs.solve_batch([*texts[:2], "123", "9" + "." * 15])
