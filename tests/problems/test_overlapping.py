@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import EASY
 from make_pictures import SAMURAI
 from oracles import grids_by_rules
 
@@ -17,6 +18,7 @@ from batchsolve.runs.reading import picture
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
 LINE = TWO.replace("\n", "")
+TWO_CLUES, CLUES = "1...##..1.##" + LINE[12:], [1, 0, 0, 0, 0, 0, 1] + [0] * 21
 
 
 def drawn(corners, n=9):
@@ -47,16 +49,16 @@ def test_two_grids_of_four():
         assert set(map(tuple, each.tolist())) == found
 
 
+GATTAI_8 = [(0, 0), (0, 12), (0, 24), (6, 6), (6, 18), (12, 0), (12, 12), (12, 24)]
+
+
 @pytest.mark.parametrize(
     ("corners", "n_boxes", "n_lines"),
     [
         ([(0, 0), (0, 12), (6, 6), (12, 0), (12, 12)], 41, 5 * 18),  # Samurai
         ([(0, 0), (0, 3), (3, 0), (3, 3)], 16, 4 * 12),  # Butterfly: lines of 9 in 12, shared
         ([(0, 6), (6, 0), (6, 12), (12, 6)], 32, 4 * 18),  # Sohei
-        (  # Gattai-8
-            [(0, 0), (0, 12), (0, 24), (6, 6), (6, 18), (12, 0), (12, 12), (12, 24)],
-            *(64, 8 * 18),
-        ),
+        (GATTAI_8, 64, 8 * 18),
     ],
 )
 def test_known_layouts(corners, n_boxes, n_lines):
@@ -177,8 +179,7 @@ DRAWN = [
 def test_rules_of_rows_of_drawings(engine):
     """Named rules hold in each grid; cells, cages, marks and pairs are those of the drawing."""
     names = ("puzzle", "rules", "cages", "sums", "marks", "pairs", "constraints")
-    puzzle = "1...##..1.##" + LINE[12:]
-    rows = [{**dict.fromkeys(names, ""), "puzzle": puzzle, **row} for row, _ in DRAWN]
+    rows = [{**dict.fromkeys(names, ""), "puzzle": TWO_CLUES, **row} for row, _ in DRAWN]
     table = pa.Table.from_pylist(rows)
     found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1, engine=engine).to_pylist()
     for answer, row, (_, rules) in zip(found, rows, DRAWN, strict=True):
@@ -186,7 +187,7 @@ def test_rules_of_rows_of_drawings(engine):
             assert answer["status"] == "invalid"
             assert rules in answer["message"]
             continue
-        grids = grids_by_rules(rules, [1, 0, 0, 0, 0, 0, 1, 0] + [0] * 20)
+        grids = grids_by_rules(rules, CLUES)
         assert answer["n_solutions"] == len(grids), row
         if grids:
             solution = tuple(int(c) for c in answer["solution"] if c != "#")
@@ -209,16 +210,14 @@ def test_regions_of_drawings():
 
 
 def test_a_rule_for_all_drawings_and_for_one(tmp_path):
-    puzzle = "1...##..1.##" + LINE[12:]
-    rules = in_both(named("x", 2, 2))
-    n = len(grids_by_rules(rules, [1, 0, 0, 0, 0, 0, 1, 0] + [0] * 20))
-    table = pa.table({"puzzle": [puzzle]})
+    n = len(grids_by_rules(in_both(named("x", 2, 2)), CLUES))
+    table = pa.table({"puzzle": [TWO_CLUES]})
     assert bs.solve_table(table, box=(2, 2), rules="x", limit=999)["n_solutions"][0].as_py() == n
-    (tmp_path / "two.txt").write_text("\n".join(puzzle[k : k + 6] for k in range(0, 36, 6)))
+    (tmp_path / "two.txt").write_text("\n".join(TWO_CLUES[k : k + 6] for k in range(0, 36, 6)))
     reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2), rules="x")
     assert bs.count(reading).count == n
     path = tmp_path / "in.csv"
-    path.write_text(f"puzzle,rules\n{LINE},\n{puzzle},x\n12{LINE[2:]},\n{LINE},\n")
+    path.write_text(f"puzzle,rules\n{LINE},\n{TWO_CLUES},x\n12{LINE[2:]},\n{LINE},\n")
     readings = [bs.read_problem(f"{path}#{k}", box=(2, 2)) for k in (2, 3)]
     assert [bs.count(each).count for each in readings] == [n, 288]
     assert readings[1].stack.tolist() == [0, 5]
@@ -256,6 +255,11 @@ def test_layouts_that_do_not_fit():
     answers = bs.solve_table(table, jobs=1).to_pylist()
     assert [row["status"] for row in answers] == ["unique", "invalid", "unique"]
     assert "laid out as samurai or windmill, not both" in answers[1]["message"]
+    table = pa.table({"puzzle": [EASY] * 4, "rules": ["", "", "samurai", "x+samurai"]})
+    answers = bs.solve_table(table).to_pylist()
+    assert [row["status"] for row in answers] == ["unique", "unique", "invalid", "invalid"]
+    why = "the grids of the table are not laid out as 'samurai'"
+    assert all(why in row["message"] for row in answers[2:])
 
 
 def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):

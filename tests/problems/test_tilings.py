@@ -159,7 +159,6 @@ def test_drawings_of_boards_and_pieces():
         ("board: 1x2\npieces twice: I2", "line 2: unknown use of a piece 'twice'; choose from"),
         ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': the upper bound is 1 to"),
         (f"board: 1x2\npieces 2..{10**30} times: I2", "the upper bound is 1 to 1,000,000, and not"),
-        ("board: 1x2\npieces 0: I2", "line 2: '0': the upper bound is 1 to"),
         ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
         ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
         ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),

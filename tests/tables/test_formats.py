@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from conftest import interrupted_after, npy
+from conftest import SOLUTION, interrupted_after, npy
 
 import batchsolve as bs
 from batchsolve.cli.terminal import TimeIsUp
@@ -13,7 +13,6 @@ from batchsolve.errors import named_errors
 from batchsolve.tables.corpus import Corpus
 
 PUZZLES = ["1.....2..3.....4", "." * 16, "12.............."]
-SOLUTION = "1243342143122134"
 
 
 @pytest.fixture

@@ -456,13 +456,3 @@ def test_sums_may_be_in_the_order_of_cages():
     assert [row["solution"] for row in solved(pa.table({**each, "sums": texts}))] == [KILLED] * 3
     as_lists = pa.table({**each, "sums": [numbers] * 3})
     assert [row["solution"] for row in solved(as_lists)] == [KILLED] * 3
-
-
-def test_a_layout_among_the_rules_of_a_row_must_be_that_of_the_table():
-    """Its problem would have other cells than the row."""
-    grid = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
-    rows = pa.table({"puzzle": [grid] * 4, "rules": ["", "", "samurai", "x+samurai"]})
-    found = bs.solve_table(rows)
-    assert found["status"].to_pylist() == ["unique", "unique", "invalid", "invalid"]
-    why = "the grids of the table are not laid out as 'samurai'"
-    assert all(why in message for message in found["message"].to_pylist()[2:])
