@@ -97,14 +97,10 @@ def test_numbers_with_every_separator_and_blank():
 @pytest.mark.parametrize(
     ("notation", "text", "message"),
     [
-        (FOUR, "123", "3 characters; a 4×4 grid has 16"),
-        (FOUR, "", "no grid; a 4×4 grid has 16 characters"),
         (FOUR, "1" * 15 + "5", "row 4, column 4: '5' is not in the alphabet 1-4, nor a blank"),
         (FOUR, "1" * 9 + "é" + "1" * 5, "row 3, column 2: 'é' is not in the alphabet"),
         (NUMBERS, "1 2 3", "3 numbers; a 4×4 grid has 16"),
-        (NUMBERS, "1 " * 5 + "x " + "2 " * 10, "row 2, column 2: 'x' is not a number from 1 to 4"),
         (NUMBERS, "1 " * 15 + "9" * 20, f"row 4, column 4: '{'9' * 20}' is not"),
-        (NUMBERS, "-1 0 1 2 " * 4, "0 and blanks, but no 4"),  # which seem to begin at 0
     ],
 )
 def test_faults_are_explained(notation, text, message):
@@ -126,11 +122,8 @@ def test_named_alphabets():
 
 
 def test_usual_boxes():
-    boxes = {n: default_box(n) for n in (4, 6, 7, 8, 9, 12, 16, 25, 36)}
-    assert boxes == {
-        4: (2, 2), 6: (2, 3), 7: None, 8: (2, 4), 9: (3, 3),
-        12: (3, 4), 16: (4, 4), 25: (5, 5), 36: (6, 6),
-    }  # fmt: skip
+    assert [default_box(n) for n in (6, 7, 8, 12)] == [(2, 3), None, (2, 4), (3, 4)]
+    assert all(default_box(n * n) == (n, n) for n in range(2, 7))
 
 
 @given(st.sampled_from([(1, 5), (2, 2), (2, 3), (3, 3), (3, 4), (5, 5), (6, 6)]), st.data())
