@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings, strategies as st
 
-from batchsolve import ExactCover, Stacks, Sudoku
+from batchsolve import ExactCover, Stacks, Sudoku, solve_table
 from batchsolve.engines import Task, get_engine
 from batchsolve.errors import warn_once
 
@@ -221,6 +221,12 @@ def write_table(table, path):
         pq.write_table(table, path)
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+
+
+def answers_to(columns, field=None, **how):
+    """Return the answers to a table, or to its columns: rows as dicts, or the values of a field."""
+    rows = solve_table(pa.table(columns), **how).to_pylist()
+    return rows if field is None else [row[field] for row in rows]
 
 
 @cache

@@ -3,9 +3,9 @@
 import json
 import re
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import answers_to
 from oracles import grids_by_rules
 
 import batchsolve as bs
@@ -99,8 +99,7 @@ def test_numbers_of_large_grids():
     grid = [[(4 * (r % 4) + r // 4 + c) % 16 + 1 for c in range(16)] for r in range(16)]
     solution = lines("16 16", *(" ".join(map(str, row)) for row in grid))
     problem = lines("16 16", *(" ".join(["-", *map(str, row[1:])]) for row in grid))
-    columns = read_grid_document(document("Sudoku", problem, solution))
-    [row] = bs.solve_table(pa.table(columns), jobs=1).to_pylist()
+    [row] = answers_to(read_grid_document(document("Sudoku", problem, solution)), jobs=1)
     assert (row["status"], row["agrees"]) == ("unique", True)
 
 
@@ -113,15 +112,22 @@ def test_layouts(layout):
     columns = read_grid_document(document(f"{layout.capitalize()}Sudoku", problem))
     assert columns["puzzle"][0].count(".") == len(places)
     assert len(columns["puzzle"][0]) == n_rows * n_columns
-    [row] = bs.solve_table(pa.table(columns), jobs=1).to_pylist()
+    [row] = answers_to(columns, jobs=1)
     assert row["status"] == "multiple"
     text = row["solution"]
     solved = [" ".join(text[k : k + n_columns]) for k in range(0, len(text), n_columns)]
     solution = lines(f"{n_rows} {n_columns}", *solved).replace("#", "-")
     for clues, status in ((solution, "unique"), (problem, "multiple")):
         data = document(f"{layout.capitalize()}Sudoku", clues, solution)
-        [row] = bs.solve_table(pa.table(read_grid_document(data)), jobs=1).to_pylist()
+        [row] = answers_to(read_grid_document(data), jobs=1)
         assert (row["status"], row["agrees"]) == (status, True)
+
+
+def with_another(kind, puzzle):
+    """Return the columns of a document that has this puzzle beside one of its kind."""
+    whole = json.loads(document(kind, "4 4\n" + KINDS[kind][0]))
+    whole["data"]["b"] = puzzle
+    return read_grid_document(json.dumps(whole).encode())
 
 
 @pytest.mark.parametrize(
@@ -145,11 +151,8 @@ def test_layouts(layout):
 )
 def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
     """The other puzzles of the document are answered."""
-    good = document(kind, "4 4\n" + KINDS[kind][0])
-    whole = json.loads(good)
-    whole["data"]["b"] = json.loads(document(kind, f"4 4\n{text}"))["data"]["a"]
-    table = pa.table(read_grid_document(json.dumps(whole).encode()))
-    right, wrong = bs.solve_table(table, jobs=1).to_pylist()
+    other = json.loads(document(kind, f"4 4\n{text}"))["data"]["a"]
+    right, wrong = answers_to(with_another(kind, other), jobs=1)
     assert right["status"] in ("unique", "multiple", "unsolvable")
     assert wrong["status"] == "invalid"
     assert re.search(message, wrong["message"]), wrong["message"]
@@ -157,12 +160,9 @@ def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
 
 @pytest.mark.parametrize("wrong", [5, None, "4 4", {}, {"problem": None}, {"problem": [[]]}])
 def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
-    whole = json.loads(document("Sudoku", "4 4\n" + KINDS["Sudoku"][0]))
-    whole["data"]["b"] = wrong
-    table = pa.table(read_grid_document(json.dumps(whole).encode()))
-    statuses = bs.solve_table(table, jobs=1)["status"].to_pylist()
-    assert statuses[0] in ("unique", "multiple")
-    assert statuses[1] == "invalid"
+    right, status = answers_to(with_another("Sudoku", wrong), "status", jobs=1)
+    assert right in ("unique", "multiple")
+    assert status == "invalid"
 
 
 @pytest.mark.parametrize(

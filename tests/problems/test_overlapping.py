@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
-from conftest import EASY
+from conftest import EASY, answers_to
 from make_pictures import SAMURAI
 from oracles import grids_by_rules
 
@@ -105,20 +105,18 @@ def test_squares_that_need_not_be_grids_are_told_by_their_corners():
 def test_a_table_of_drawings(tmp_path):
     """Rows are drawings in one line or in lines; solutions have the form of the puzzles."""
     rows = ["1234" + LINE[4:], "12" + TWO[2:], LINE[1:], "." * 36, "11" + LINE[2:]]
-    table = pa.table({"puzzle": rows})
-    solved = bs.solve_table(table, box=(2, 2), limit=1000, jobs=1)
-    assert solved["status"].to_pylist() == ["multiple", "multiple", "invalid", "invalid", "invalid"]
-    assert solved["n_solutions"].to_pylist()[:2] == [144, 288]
-    assert solved["message"].to_pylist()[2:] == [
+    found = answers_to({"puzzle": rows}, box=(2, 2), limit=1000, jobs=1)
+    states = [(row["status"], row["n_solutions"]) for row in found]
+    assert states == [("multiple", 144), ("multiple", 288), *[("invalid", None)] * 3]
+    assert [row["message"] for row in found[2:]] == [
         "35 characters; a 6×6 grid has 36",
         "row 1, column 5: '.' where the layout of the table has outside",
         "digit 1 twice in a row: row 1, column 1 and row 1, column 2",
     ]
-    solution = solved["solution"][0].as_py()
+    solution = found[0]["solution"]
     assert [k for k, c in enumerate(solution) if c == "#"] == [4, 5, 10, 11, 24, 25, 30, 31]
-    given = pa.table({"puzzle": rows[:1], "solution": [solution]})
-    again = bs.solve_table(given, box=(2, 2), jobs=1)
-    assert again["agrees"].to_pylist() == [True]
+    given = {"puzzle": rows[:1], "solution": [solution]}
+    assert answers_to(given, "agrees", box=(2, 2), jobs=1) == [True]
     texts = bs.solve_batch([SAMURAI.replace("\n", "")], jobs=1)
     assert texts.status.tolist() == ["unique"]
     assert len(texts.text()[0]) == 441
@@ -181,7 +179,7 @@ def test_rules_of_rows_of_drawings(engine):
     names = ("puzzle", "rules", "cages", "sums", "marks", "pairs", "constraints")
     rows = [{**dict.fromkeys(names, ""), "puzzle": TWO_CLUES, **row} for row, _ in DRAWN]
     table = pa.Table.from_pylist(rows)
-    found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1, engine=engine).to_pylist()
+    found = answers_to(table, box=(2, 2), limit=3000, jobs=1, engine=engine)
     for answer, row, (_, rules) in zip(found, rows, DRAWN, strict=True):
         if isinstance(rules, str):
             assert answer["status"] == "invalid"
@@ -203,16 +201,16 @@ def test_regions_of_drawings():
     houses = [house for house in base.houses if house not in boxes]
     houses += [tuple(k for k, a in enumerate(labels) if a == label) for label in "ABCDEFG"]
     puzzle = "12..##34..##"
-    table = pa.table({"puzzle": [puzzle + LINE[12:]] * 2, "regions": [regions, labels]})
+    table = {"puzzle": [puzzle + LINE[12:]] * 2, "regions": [regions, labels]}
     grids = grids_by_rules(replace(base, houses=tuple(houses)), [1, 2, 0, 0, 3, 4, 0, 0] + [0] * 20)
-    found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1)
-    assert found["n_solutions"].to_pylist() == [len(grids)] * 2
+    found = answers_to(table, "n_solutions", box=(2, 2), limit=3000, jobs=1)
+    assert found == [len(grids)] * 2
 
 
 def test_a_rule_for_all_drawings_and_for_one(tmp_path):
     n = len(grids_by_rules(in_both(named("x", 2, 2)), CLUES))
-    table = pa.table({"puzzle": [TWO_CLUES]})
-    assert bs.solve_table(table, box=(2, 2), rules="x", limit=999)["n_solutions"][0].as_py() == n
+    how = {"box": (2, 2), "rules": "x", "limit": 999}
+    assert answers_to({"puzzle": [TWO_CLUES]}, "n_solutions", **how) == [n]
     (tmp_path / "two.txt").write_text("\n".join(TWO_CLUES[k : k + 6] for k in range(0, 36, 6)))
     reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2), rules="x")
     assert bs.count(reading).count == n
@@ -239,8 +237,8 @@ def test_layouts_with_a_name(name):
         assert set(sudoku.overlapping(problem.rules.drawing).houses) == set(problem.rules.houses)
     [solution] = bs.solutions(problem, jobs=1, limit=1)
     text = problem.format(problem.grids(bs.Stacks.from_lists([solution.tolist()]))[0])
-    row = pa.table({"puzzle": [text, text], "rules": [name, f"{name}+x"], "solution": [text] * 2})
-    answers = bs.solve_table(row, jobs=1).to_pylist()
+    rows = {"puzzle": [text, text], "rules": [name, f"{name}+x"], "solution": [text] * 2}
+    answers = answers_to(rows, jobs=1)
     assert [row["status"] for row in answers] == ["unique", "invalid"]
     assert answers[0]["agrees"]
     assert bs.solve(text, rules=name).status == "unique"
@@ -251,12 +249,12 @@ def test_layouts_that_do_not_fit():
         bs.solve(SAMURAI, rules="samurai+sohei")
     with pytest.raises(ProblemError, match="the grids of the table are not laid out as 'sohei'"):
         bs.solve(SAMURAI, rules="sohei")
-    table = pa.table({"puzzle": [SAMURAI] * 3, "rules": ["samurai", "windmill", ""]})
-    answers = bs.solve_table(table, jobs=1).to_pylist()
+    rules = ["samurai", "windmill", ""]
+    answers = answers_to({"puzzle": [SAMURAI] * 3, "rules": rules}, jobs=1)
     assert [row["status"] for row in answers] == ["unique", "invalid", "unique"]
     assert "laid out as samurai or windmill, not both" in answers[1]["message"]
-    table = pa.table({"puzzle": [EASY] * 4, "rules": ["", "", "samurai", "x+samurai"]})
-    answers = bs.solve_table(table).to_pylist()
+    rules = ["", "", "samurai", "x+samurai"]
+    answers = answers_to({"puzzle": [EASY] * 4, "rules": rules})
     assert [row["status"] for row in answers] == ["unique", "unique", "invalid", "invalid"]
     why = "the grids of the table are not laid out as 'samurai'"
     assert all(why in row["message"] for row in answers[2:])

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from conftest import answers_to
 from cutting import small_blocks
 
 import batchsolve as bs
@@ -82,10 +83,10 @@ def test_a_grid_is_never_read_with_two_kinds_of_blanks(form):
     write = FORMS[form]
     table = pa.table({"puzzle": [write(PUZZLE), write(FROM_ONE)]})
     for alphabet in (None, "1-4"):
-        found = bs.solve_table(table, alphabet=alphabet)
-        assert found["status"].to_pylist() == ["invalid", "unique"]
-        assert found["message"][0].as_py() == WHY
-    for alphabet in (None, "1-4"):  # both are blanks because the user says so
+        found = answers_to(table, alphabet=alphabet)
+        assert [row["status"] for row in found] == ["invalid", "unique"]
+        assert found[0]["message"] == WHY
+        # both are blanks because the user says so
         assert answered(table, alphabet=alphabet, blank=".0") == [["multiple", 3], ["unique", 1]]
 
 
@@ -104,8 +105,8 @@ def test_a_named_alphabet_says_where_digits_begin(form):
     table = pa.table({"puzzle": [FORMS[form](few)]})
     given = table.append_column("solution", pa.array([FORMS[form](SOLUTION)]))
     for alphabet in ("0-3", None):
-        assert bs.solve_table(given, alphabet=alphabet)["agrees"].to_pylist() == [True]
-    assert bs.solve_table(given, alphabet="1-4")["agrees"].to_pylist() == [False]
+        assert answers_to(given, "agrees", alphabet=alphabet) == [True]
+    assert answers_to(given, "agrees", alphabet="1-4") == [False]
 
 
 def test_an_alphabet_of_letters_does_not_fit_numbers():
@@ -179,7 +180,7 @@ def test_other_commands_read_them_so(tmp_path):
         assert bs.evaluate(truth).all.right == 1
     images = bs.augment(table.drop(["prediction"]), 5, original=True)
     assert images["puzzle"][0].as_py() == PUZZLE
-    assert bs.solve_table(images)["agrees"].to_pylist() == [True] * 6
+    assert answers_to(images, "agrees") == [True] * 6
     pq.write_table(table, tmp_path / "zero.parquet")
     pq.write_table(pa.table({"puzzle": [FROM_ONE]}), tmp_path / "one.parquet")
     files = tmp_path / "zero.parquet", tmp_path / "out.csv"
@@ -287,8 +288,7 @@ def test_rules_with_values_need_digits_from_1(column, rule):
     own = {name: ["", ""] for name in ("cages", column)}
     own[column] = ["", rule]
     own["cages"] = ["", "AABB" + "." * 12]
-    table = pa.table({"puzzle": ["0.....1..2.....3", "." * 16], **own})
-    _, row = bs.solve_table(table, limit=9).to_pylist()
+    _, row = answers_to({"puzzle": ["0.....1..2.....3", "." * 16], **own}, limit=9)
     assert row["status"] == "invalid"
     assert f"{column} need digits from 1" in row["message"]
 
@@ -309,12 +309,11 @@ def test_solutions_tell_the_alphabet_of_puzzles_with_few_clues(symbols, clues):
     solution = "".join(symbols[(row + column) % n] for row in rows for column in range(n))
     place = solution.index("A") if "A" in symbols else 0
     puzzle = "." * place + solution[place : place + clues] + "." * (n * n - place - clues)
-    table = pa.table({"puzzle": [puzzle], "solution": [solution]})
-    solved = bs.solve_table(table)
-    assert solved["agrees"].to_pylist() == [True]
-    assert set(solved["solution"][0].as_py()) == set(symbols)
+    [solved] = answers_to({"puzzle": [puzzle], "solution": [solution]})
+    assert solved["agrees"]
+    assert set(solved["solution"]) == set(symbols)
 
 
 def test_grids_that_are_not_full_tell_no_alphabet():
-    table = pa.table({"puzzle": ["." * 256], "solution": ["0" * 256]})
-    assert set(bs.solve_table(table)["solution"][0].as_py()) == set("123456789ABCDEFG")
+    [solution] = answers_to({"puzzle": ["." * 256], "solution": ["0" * 256]}, "solution")
+    assert set(solution) == set("123456789ABCDEFG")

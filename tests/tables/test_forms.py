@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from conftest import EASY as PUZZLE, PUZZLE as FOUR, npy, rows_of_csv, write_table
+from conftest import EASY as PUZZLE, PUZZLE as FOUR, answers_to, npy, rows_of_csv, write_table
 from invoking import invoke
 
 import batchsolve as bs
@@ -185,7 +185,7 @@ def test_a_wrong_cell_is_named_alike_and_moves_no_row(form):
     text = WRONG[form]
     with pytest.raises(bs.InputError) as error:
         bs.solve(text)
-    rows = bs.solve_table(pa.table({"puzzle": [PUZZLE, text, PUZZLE]})).to_pylist()
+    rows = answers_to({"puzzle": [PUZZLE, text, PUZZLE]})
     assert [row["status"] for row in rows] == ["unique", "invalid", "unique"]
     assert re.sub(r"^line \d+: ", "", str(error.value)) == rows[1]["message"]
     assert re.match(r"row 5, column [34]: 'a' is not in the alphabet 1-9", rows[1]["message"])
@@ -215,7 +215,7 @@ def outputs(path, chunks):
 
 def column_of(*values):
     """Return the statuses of the rows of a table."""
-    return bs.solve_table(pa.table({"puzzle": [*values]}))["status"].to_pylist()
+    return answers_to({"puzzle": values}, "status")
 
 
 def statuses(*arguments, **how):
@@ -743,9 +743,9 @@ def test_rows_of_other_lengths_are_not_joined_to_a_grid(form):
         assert column_of(PUZZLE, text) == ["unique", "invalid"]
         with pytest.raises(bs.InputError, match=f"; {len(rows)} rows of .*cells; a 9×9 grid has 9"):
             column_of(text)
-    found = bs.solve_table(pa.table({"puzzle": [CELLS, rows, CELLS]}))
-    assert found["status"].to_pylist() == ["unique", "invalid", "unique"]
-    assert found["message"][1].as_py().startswith(f"{len(rows)} rows of ")
+    found = answers_to({"puzzle": [CELLS, rows, CELLS]})
+    assert [row["status"] for row in found] == ["unique", "invalid", "unique"]
+    assert found[1]["message"].startswith(f"{len(rows)} rows of ")
 
 
 CLUES_OF_25 = ",".join(cell if k < 25 else "" for k, cell in enumerate(SOLUTION))
@@ -762,9 +762,9 @@ COLUMNS = {  # the values of a column, and the statuses of its rows
 @pytest.mark.parametrize("name", COLUMNS)
 def test_values_of_a_column_are_grids(name):
     values, statuses = COLUMNS[name]
-    found = bs.solve_table(pa.table({"puzzle": values}), engine="dlx")
-    assert found["status"].to_pylist() == statuses
-    assert len(set(map(str, found["solution"]))) == len(set(statuses))
+    found = answers_to({"puzzle": values}, engine="dlx")
+    assert [row["status"] for row in found] == statuses
+    assert len({str(row["solution"]) for row in found}) == len(set(statuses))
 
 
 def test_rows_of_a_grid_may_be_a_list_of_texts():
@@ -816,13 +816,13 @@ def test_pencil_marks_are_marks_in_texts_files_and_cells(tmp_path, form):
 
 def test_pencil_marks_that_could_get_lost_are_faults():
     marked = PENCILLED["one line"]
-    table = bs.solve_table(pa.table({"puzzle": [PUZZLE, marked], "marks": ["e" + "." * 80] * 2}))
-    assert table["status"].to_pylist() == ["unsolvable", "invalid"]
-    assert "pencil marks, and marks in the column 'marks'" in table["message"][1].as_py()
+    plain, both = answers_to({"puzzle": [PUZZLE, marked], "marks": ["e" + "." * 80] * 2})
+    assert (plain["status"], both["status"]) == ("unsolvable", "invalid")
+    assert "pencil marks, and marks in the column 'marks'" in both["message"]
     *_, late = bs.solve_stream(pa.table({"puzzle": [text]}) for text in (PUZZLE, marked))
     assert "which no puzzle of the first rows has" in late["message"][0].as_py()
-    forms = bs.solve_table(pa.table({"puzzle": [PUZZLE, marked]}), canonical=True)["canonical"]
-    assert [form is None for form in forms.to_pylist()] == [False, True]
+    forms = answers_to({"puzzle": [PUZZLE, marked]}, "canonical", canonical=True)
+    assert [form is None for form in forms] == [False, True]
     mixed = pa.table({"puzzle": [marked, *[PUZZLE] * 3]})
     assert len(bs.dedupe(mixed, up_to_symmetry=True, chunk=1)) == 2
 
@@ -881,19 +881,17 @@ def test_rows_have_the_items_of_options(tmp_path):
 )
 def test_large_grids_in_cells_are_read(n, write):
     text = write([[(r + c) % n + 1 for c in range(n)] for r in range(n)])
-    box = {36: (6, 6), 144: (12, 12)}[n]
-    table = pa.table({"puzzle": [text]})
-    [message] = bs.solve_table(table, box=box, limit=1, node_limit=1)["message"].to_pylist()
+    how = {"box": {36: (6, 6), 144: (12, 12)}[n], "limit": 1, "node_limit": 1}
+    [message] = answers_to({"puzzle": [text]}, "message", **how)
     assert message.startswith("digit")  # read, and clues clash
 
 
 def test_sentences_are_no_grids():
     text = f"Here is the only solution of this puzzle: {SOLUTION}"
-    table = pa.table({"puzzle": [PUZZLE, text]})
-    assert bs.solve_table(table)["message"][1].as_py().startswith(f"{len(text)} characters")
+    assert answers_to({"puzzle": [PUZZLE, text]})[1]["message"].startswith(f"{len(text)} charact")
 
 
 def test_cells_between_tabs_may_be_blank_at_both_ends():
     text = "\t\t2\t\n\t1\t\t\n4\t\t\t\n\t\t\t3"
-    answers = bs.solve_table(pa.table({"puzzle": [text, ONE["lines.txt"], text]})).to_pylist()
-    assert answers[0]["solution"] == answers[2]["solution"] == bs.solve(text).solution
+    first, _, third = answers_to({"puzzle": [text, LINES, text]}, "solution")
+    assert first == third == bs.solve(text).solution

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import PUZZLE, SOLUTION, rows_of_csv
+from conftest import PUZZLE, SOLUTION, answers_to, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
 
@@ -44,9 +44,8 @@ def cells(n):
 
 def alone(text, box, **how):
     """The answer to a puzzle alone in a table, of the shape that is named."""
-    n = box[0] * box[1]
-    table = pa.table({"puzzle": [text]})
-    return bs.solve_table(table, box=box, alphabet=ALPHABETS[n], **how).to_pylist()[0]
+    alphabet = ALPHABETS[box[0] * box[1]]
+    return answers_to({"puzzle": [text]}, box=box, alphabet=alphabet, **how)[0]
 
 
 @st.composite
@@ -94,15 +93,13 @@ def mixture(n_rows, boxes=USUAL):
 def test_searches_that_leave_frontiers_answer_rows_of_their_shape():
     """Blank grids of several shapes with tiny budgets: covers of many problems are joined."""
     puzzles = ["." * 16, "1" + "." * 35, "." * 81, "..1" + "." * 13, "." * 256] * 2
-    table = pa.table({"puzzle": puzzles})
     for node_limit in (None, 40):
         how = {"limit": 5, "engine": "dlx", "node_limit": node_limit}
-        tables = (table.slice(k, 1) for k in range(len(puzzles)))
-        each = [bs.solve_table(one, **how).to_pylist()[0] for one in tables]
+        each = [answers_to({"puzzle": [puzzle]}, **how)[0] for puzzle in puzzles]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 10)
             for jobs in (1, 2):
-                assert bs.solve_table(table, jobs=jobs, **how).to_pylist() == each
+                assert answers_to({"puzzle": puzzles}, jobs=jobs, **how) == each
 
 
 @pytest.fixture
@@ -146,14 +143,14 @@ def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
     clear, _ = grid((4, 4), 0, 2)
     unclear = clear.replace("G", ".")
     nine, _ = grid((3, 3), 0)
-    table = pa.table({"puzzle": [nine, nine, nine, unclear, clear]})
-    assert bs.solve_table(table, engine="dlx")["status"].to_pylist()[3] != "invalid"
-    *rows, open_one = bs.solve_table(table.slice(0, 4), engine="dlx").to_pylist()
+    puzzles = [nine, nine, nine, unclear, clear]
+    assert answers_to({"puzzle": puzzles}, "status", engine="dlx")[3] != "invalid"
+    *rows, open_one = answers_to({"puzzle": puzzles[:4]}, engine="dlx")
     assert [row["status"] for row in rows] == ["unique"] * 3
     assert open_one["status"] == "invalid"
     assert "1-9A-G or 0-9A-F; say which with `alphabet`" in open_one["message"]
-    table = pa.table({"puzzle": [nine, nine, unclear, grid((3, 4), 0, 0)[0].replace("C", ".")]})
-    solved = bs.solve_table(table, engine="dlx", alphabet="1-9A-G").to_pylist()
+    puzzles = [nine, nine, unclear, grid((3, 4), 0, 0)[0].replace("C", ".")]
+    solved = answers_to({"puzzle": puzzles}, engine="dlx", alphabet="1-9A-G")
     assert [row["status"] for row in solved] == ["unique"] * 4
     assert "C" in solved[3]["solution"]  # its alphabet begins as the one that is named
 
@@ -164,7 +161,7 @@ def test_one_symbol_more_in_front_is_the_blank(alphabet):
     to_alphabet = str.maketrans(".123456789", alphabet)
     nine = nine.translate(to_alphabet)
     for rows in ([nine], [small, small, nine]):
-        solved = bs.solve_table(pa.table({"puzzle": rows}), alphabet=alphabet).to_pylist()
+        solved = answers_to({"puzzle": rows}, alphabet=alphabet)
         assert [row["status"] for row in solved] == ["unique"] * len(rows)
         assert solved[-1]["solution"] == solution.translate(to_alphabet)
 
@@ -172,8 +169,7 @@ def test_one_symbol_more_in_front_is_the_blank(alphabet):
 def test_an_alphabet_of_10_symbols_is_that_of_10_digits_if_a_row_has_them():
     (nine, _), (ten, solution) = grid((3, 3), 0), grid((2, 5), 0)
     to_letters = str.maketrans("123456789A", "ABCDEFGHIJ")
-    table = pa.table({"puzzle": [nine, nine, ten.translate(to_letters)]})
-    solved = bs.solve_table(table, alphabet="A-J").to_pylist()
+    solved = answers_to({"puzzle": [nine, nine, ten.translate(to_letters)]}, alphabet="A-J")
     assert [row["status"] for row in solved] == ["unique"] * 3
     assert solved[2]["solution"] == solution.translate(to_letters)
 
@@ -181,8 +177,7 @@ def test_an_alphabet_of_10_symbols_is_that_of_10_digits_if_a_row_has_them():
 def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     nine = grid((3, 3), 0)[0]
     rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]
-    solved = bs.solve_table(pa.table({"puzzle": [nine] * 3 + rows}), engine="dlx").to_pylist()
-    assert [row["message"] for row in solved[3:]] == [
+    assert answers_to({"puzzle": [nine] * 3 + rows}, "message", engine="dlx")[3:] == [
         "as a 8×8 grid: row 8, column 8: 'x' is not in the alphabet 1-8, nor a blank; "
         "if it is one, name it as `blank`",
         "as a 4×4 grid: row 1, column 1: '9' is not in the alphabet 1-4, nor a blank",
@@ -196,10 +191,9 @@ THIRDS = "AAABBBCCC" * 3 + "DDDEEEFFF" * 3 + "GGGHHHIII" * 3
 
 @pytest.mark.parametrize("how", [{"box": (3, 3)}, {"regions": THIRDS}])
 def test_a_shape_that_is_given_holds_for_all_rows(how):
-    table = pa.table({"puzzle": [grid((2, 2), 0)[0], grid((3, 3), 0)[0]]})
-    solved = bs.solve_table(table, engine="dlx", **how).to_pylist()
-    assert solved[0]["message"] == "16 characters; a 9×9 grid has 81"
-    assert solved[1]["status"] != "invalid"
+    puzzles = [grid((2, 2), 0)[0], grid((3, 3), 0)[0]]
+    messages = answers_to({"puzzle": puzzles}, "message", engine="dlx", **how)
+    assert messages == ["16 characters; a 9×9 grid has 81", None]
 
 
 def test_a_column_of_boxes():
@@ -212,20 +206,19 @@ def test_a_column_of_boxes():
     wrong |= {(six, text): no_box.format(text) for text in ("six", "2*3", "0x3")}
     rows = [*boxes, *wrong, (five, "")]
     table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
-    solved = bs.solve_table(table, engine="dlx", limit=1000).to_pylist()
+    solved = answers_to(table, engine="dlx", limit=1000)
     *told, of_five = [row["message"] for row in solved[len(boxes) :]]
     assert told == [f"column 'box': {message}" for message in wrong.values()]
     assert "a 5×5 grid has no usual boxes" in of_five
     for k, box in enumerate(boxes.values()):
-        alone = bs.solve_table(table.slice(k, 1), engine="dlx", box=box, limit=1000).to_pylist()[0]
+        [alone] = answers_to(table.slice(k, 1), engine="dlx", box=box, limit=1000)
         assert all(solved[k][name] == alone[name] for name in ("n_solutions", "status"))
-    fixed = bs.solve_table(table, engine="dlx", box=(2, 3)).to_pylist()
+    fixed = answers_to(table, engine="dlx", box=(2, 3))
     assert [row["status"] == "invalid" for row in fixed[:3]] == [False, False, True]
     assert "all rows have the same rules" in fixed[2]["message"]
-    plain = pa.table({"puzzle": [six, six], "box": ["a red one", "a blue one"]})
-    assert "invalid" not in bs.solve_table(plain, engine="dlx")["status"].to_pylist()
-    some = pa.table({"puzzle": [six] * 3, "box": ["2*3", "2*3", "2x3"]})
-    states = bs.solve_table(some, engine="dlx")["status"].to_pylist()
+    plain, some = {"box": ["a red one", "a blue one"]}, {"box": ["2*3", "2*3", "2x3"]}
+    assert "invalid" not in answers_to({"puzzle": [six] * 2, **plain}, "status", engine="dlx")
+    states = answers_to({"puzzle": [six] * 3, **some}, "status", engine="dlx")
     assert states == ["invalid", "invalid", "unique"]
 
 
@@ -238,20 +231,18 @@ def test_a_given_solution_may_have_another_form_than_most(digits):
     for texts in (forms, [" ".join(forms[0]), " ".join(forms[0]), *forms]):
         n = len(texts)
         table = pa.table({"puzzle": [puzzle] * n, "solution": texts})
-        assert bs.solve_table(table)["agrees"].to_pylist() == [True] * (n - 1) + [False]
+        assert answers_to(table, "agrees") == [True] * (n - 1) + [False]
         wrong = bs.audit(table, table).train
         assert (wrong.disagree, wrong.repeated) == (1, n - 1)
-        images = bs.augment(table.slice(0, n - 1))
-        assert bs.solve_table(images)["agrees"].to_pylist() == [True] * (n - 1)
+        assert answers_to(bs.augment(table.slice(0, n - 1)), "agrees") == [True] * (n - 1)
 
 
 def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
     puzzle = ".....5..5...6.........4....3........"
     one = [bs.solve(puzzle, box=box).solution for box in ((2, 3), (3, 2))]
     table = pa.table({"puzzle": [puzzle] * 4, "box": ["3x2", "3x2", "", "2x3"]})
-    assert bs.solve_table(table)["solution"].to_pylist() == [one[1], one[1], one[0], one[0]]
-    named = bs.solve_table(table, box=(2, 3))
-    assert named["solution"].to_pylist() == [None, None, one[0], one[0]]
+    assert answers_to(table, "solution") == [one[1], one[1], one[0], one[0]]
+    assert answers_to(table, "solution", box=(2, 3)) == [None, None, one[0], one[0]]
     pacsv.write_csv(table, tmp_path / "in.csv")
     bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy")
     kept = [row.any() for row in np.load(tmp_path / "out.npy")]
@@ -260,9 +251,9 @@ def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
 
 def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():
     nine = grid((3, 3), 0)[0]
-    table = pa.table({"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2})
+    columns = {"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2}
     why = "column 'box': boxes of 2×2 are for a 4×4 grid, which has 16 characters or numbers"
-    assert bs.solve_table(table, engine="dlx")["message"].to_pylist() == [why] * 2
+    assert answers_to(columns, "message", engine="dlx") == [why] * 2
 
 
 def test_rules_of_rows_hold_for_every_shape():
@@ -283,11 +274,10 @@ def test_rules_of_rows_hold_for_every_shape():
     names = ("puzzle", "box", "rules", "regions", "cages", "sums", "pairs")
     table = pa.table({name: [row.get(name, "") for row in rows] for name in names})
     how = {"engine": "dlx", "limit": 30}
-    solved = bs.solve_table(table, **how).to_pylist()
-    for row, found in zip(rows, solved, strict=True):
-        own = pa.table({name: [row.get(name, "")] for name in names})
+    solved = answers_to(table, **how)
+    for k, found in enumerate(solved):
         if found["status"] != "invalid":
-            assert found == bs.solve_table(own, **how).to_pylist()[0]
+            assert [found] == answers_to(table.slice(k, 1), **how)
     assert [row["status"] for row in solved[-2:]] == ["invalid", "invalid"]
     assert "argyle" in solved[-1]["message"]
 
@@ -295,9 +285,9 @@ def test_rules_of_rows_hold_for_every_shape():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rules_for_all_rows_hold_for_every_shape(jobs):
     puzzles = ["." * 16, "." * 36, "." * 81]
-    solved = bs.solve_table(pa.table({"puzzle": puzzles}), rules="x", engine="dlx", jobs=jobs)
-    assert solved["status"].to_pylist() == [bs.solve(p, rules="x").status for p in puzzles]
-    assert solved["solution"].to_pylist()[0] == bs.solve(puzzles[0], rules="x").solution
+    solved = answers_to({"puzzle": puzzles}, rules="x", engine="dlx", jobs=jobs)
+    assert [row["status"] for row in solved] == [bs.solve(p, rules="x").status for p in puzzles]
+    assert solved[0]["solution"] == bs.solve(puzzles[0], rules="x").solution
 
 
 def test_lists_of_numbers_of_any_length(tmp_path):
@@ -320,7 +310,7 @@ def test_an_array_has_one_shape(tmp_path):
 
 def test_canonical_forms_of_every_shape_that_has_them():
     texts = [PUZZLE, "." * 36, grid((5, 5), 0, 0)[0], "4.....3..1.....2"]
-    solved = bs.solve_table(pa.table({"puzzle": texts}), canonical=True, engine="dlx").to_pylist()
+    solved = answers_to({"puzzle": texts}, canonical=True, engine="dlx")
     assert solved[0]["canonical"] == solved[3]["canonical"] == bs.canonical(texts[0])
     assert solved[1]["canonical"] == bs.canonical(texts[1])
     assert solved[2]["canonical"] is None
@@ -373,10 +363,10 @@ def test_texts_of_several_sizes_are_no_array():
 def test_engines_that_cannot_search_a_shape_leave_its_rows_unfinished():
     puzzles = [grid((3, 3), k, 2)[0] for k in range(2)] + ["12345" + "." * 20]
     table = pa.table({"puzzle": puzzles, "box": ["", "", "1x5"]})
-    solved = bs.solve_table(table, engine="lanes").to_pylist()
+    solved = answers_to(table, engine="lanes")
     assert [row["status"] for row in solved] == ["unique", "unique", "unfinished"]
     assert "boxes of 2 rows" in solved[2]["message"]
-    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "unique", "multiple"]
+    assert answers_to(table, "status") == ["unique", "unique", "multiple"]
 
 
 def test_rows_of_several_shapes_are_no_workload(tmp_path):
