@@ -98,10 +98,6 @@ def test_symmetries_of_a_puzzle_keep_its_clues(tmp_path):
     assert f'"symmetries": {len(group)}' in printed.stdout
 
 
-def test_a_structure_without_options_has_one_symmetry():
-    assert bs.structure_symmetries(bs.ExactCover([0], [], 2)).images.shape == (1, 0)
-
-
 def test_symmetries_that_change_exclusions_do_not_count():
     problem = bs.ExactCover.from_options([["a", k] for k in "xyz"], ["a"], list("xyz"))
     problem = bs.ExactCover(problem.indptr, problem.indices, 4, 1, bounds=[[1, 2]])
