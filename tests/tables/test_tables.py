@@ -9,9 +9,10 @@ import os
 import pickle
 import re
 import tempfile
-import threading
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import cycle, pairwise
 
 import numpy as np
@@ -298,24 +299,16 @@ def test_standard_input_is_given_again_from_its_beginning(typed):
 def by_and_by(monkeypatch):
     """Write texts to standard input, with a pause before each but the first."""
     reading, writing = os.pipe()
-    file = open(reading)  # noqa: SIM115
-    monkeypatch.setattr("sys.stdin", file)
 
-    def give(texts):
-        for k, text in enumerate(texts):
-            time.sleep(4 * tables.GATHER_SECONDS if k else 0)
-            os.write(writing, text.encode())
-        os.close(writing)
+    def give(*texts):
+        with open(writing, "w") as file:
+            for k, text in enumerate(texts):
+                time.sleep(4 * tables.GATHER_SECONDS if k else 0)
+                print(text, end="", file=file, flush=True)
 
-    writers = []
-
-    def start(*texts):
-        writers.append(threading.Thread(target=give, args=[texts]))
-        writers[0].start()
-
-    yield start
-    writers[0].join()
-    file.close()
+    with open(reading) as file, ThreadPoolExecutor(1) as thread:
+        monkeypatch.setattr("sys.stdin", file)
+        yield partial(thread.submit, give)
 
 
 @pytest.mark.parametrize(
@@ -378,11 +371,7 @@ DAMAGED = {  # the content of a file, the rows that are read before an error, an
     "a mark.csv": (f'puzzle,id\n{NOISE}{P},"never closed\n{NOISE}', [1000], "never closed in the"),
     "no UTF-8.txt": (LATIN, range(21, 41), r"not UTF-8 text \(byte 0xe9\); convert it"),
     "a new field.jsonl": (NEW, range(31, 41), "row 41: the field 'y' is new; give all"),
-    "another type.jsonl": (
-        FLOAT,
-        range(31, 41),
-        r"rows? (\d+ to )?41: the field 'x' has value",
-    ),
+    "another type.jsonl": (FLOAT, range(31, 41), r"rows? (\d+ to )?41: the field 'x' has value"),
 }
 
 
