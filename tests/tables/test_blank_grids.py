@@ -3,6 +3,7 @@
 import pandas as pd
 import pyarrow as pa
 import pytest
+from conftest import answers_to
 
 import batchsolve as bs
 
@@ -123,9 +124,8 @@ def test_an_empty_puzzle_beside_rules_is_the_matter_of_its_row(kind, empty):
     rules, count = RULES[kind]
     why = "no grid; a 4×4 grid has 16 characters"
     for puzzles in ([empty], [empty] * 2, [empty, "." * 16], ["." * 16, empty]):
-        rows = [{**rules, "puzzle": puzzle} for puzzle in puzzles]
-        table = pa.Table.from_pylist(rows, pa.schema(dict.fromkeys(rows[0], pa.string())))
-        found = bs.solve_table(table, limit=999).to_pylist()
+        columns = {name: [text] * len(puzzles) for name, text in rules.items()}
+        found = answers_to({**columns, "puzzle": pa.array(puzzles, pa.string())}, limit=999)
         assert [(row["status"], row["n_solutions"], row["message"]) for row in found] == [
             ("multiple", count, None) if puzzle else ("invalid", None, why) for puzzle in puzzles
         ]

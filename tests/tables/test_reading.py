@@ -2,10 +2,10 @@ import bz2
 import gzip
 import io
 import json
-import os
 import tempfile
 from contextlib import suppress
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,12 +35,8 @@ def numbered(separator, blank):
 @pytest.fixture
 def save(tmp_path):
     def write(name, content):
-        path = tmp_path / name
-        if isinstance(content, str):
-            path.write_text(content, encoding="utf-8", newline="")
-        else:
-            path.write_bytes(content)
-        return str(path)
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(tmp_path / name)
 
     return write
 
@@ -355,10 +351,8 @@ def test_json_and_matrices_hold_the_same_problem(problem):
 
 
 @pytest.mark.parametrize("text", ["langford:4", "queens:5", "dominoes:2x3", "sudoku:2x2"])
-def test_families_survive_every_file(text, save, tmp_path):
+def test_matrices_of_families_are_read(text, save, tmp_path):
     problem = family(text)
-    for name, write in (("a.ec", files.write_ec), ("a.dlx", files.write_dlx)):
-        assert same(read_problem(save(name, write(problem))).problem, problem)
     parts = np.ones(problem.indices.size), problem.indices, problem.indptr
     matrix = sparse.csr_array(parts, (problem.n_options, problem.n_items))
     sparse.save_npz(tmp_path / "a.npz", matrix)
@@ -649,11 +643,10 @@ contents = st.tuples(texts, rows) | st.tuples(st.binary(max_size=40), st.just(""
 def test_whatever_a_file_holds_is_read_or_refused(file, suffix):
     content, row = file
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, f"a{suffix}")
-        with open(path, "wb") as stream:
-            stream.write(content)
+        path = Path(folder, f"a{suffix}")
+        path.write_bytes(content)
         with suppress(InputError):
-            assert read_problem(path + row).problem.n_items >= 0
+            assert read_problem(f"{path}{row}").problem.n_items >= 0
 
 
 def test_options_without_primary_items_are_in_no_cover_and_counted_by_show(save):
