@@ -87,7 +87,6 @@ REFUSED = [
     (lambda: bs.tiling([[1], [1, 1]], "I2"), "the board is an array, or lists of equal length"),
     # stacks
     (lambda: Stacks([0, 1], [1], [0]), r"^offsets .* arrays of int64, .* not \[0, 1\]; Stacks.fr"),
-    (lambda: Stacks(None, None, None), "^offsets .* of int64, .*, not None"),
     (lambda: Stacks(ONE, np.array([1.5]), ONE[:1]), "options .* of uint32, not .*1.5"),
     (lambda: Stacks(ONE, FIRST, None), "roots .* of int64, .*, not None"),
     (lambda: Stacks(ONE * 1.0, FIRST, ONE[:1]), "^offsets .*, not .*0., 1."),
