@@ -6,7 +6,7 @@ import re
 import pyarrow.parquet as pq
 import pytest
 from conftest import answers_to
-from oracles import grids_by_rules
+from oracles import grids_by_rules, solved as square
 
 import batchsolve as bs
 from batchsolve.errors import InputError
@@ -96,7 +96,7 @@ def test_kinds_against_brute_force(tmp_path, kind):
 
 def test_numbers_of_large_grids():
     """Digits of 16x16 are numbers."""
-    grid = [[(4 * (r % 4) + r // 4 + c) % 16 + 1 for c in range(16)] for r in range(16)]
+    grid = square(4, 4).tolist()
     solution = lines("16 16", *(" ".join(map(str, row)) for row in grid))
     problem = lines("16 16", *(" ".join(["-", *map(str, row[1:])]) for row in grid))
     [row] = answers_to(read_grid_document(document("Sudoku", problem, solution)), jobs=1)

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import changed, problems
 from hypothesis import given, strategies as st
+from oracles import solved
 
 from batchsolve import ExactCover, Sudoku
 from batchsolve.formats.render import CoverRenderer
@@ -81,14 +82,10 @@ def test_no_covers():
 
 def solved_grids(box_rows, box_columns, n, seed=0):
     """Return different solved grids, shape (n, N²); neighbours differ little."""
-    rng = np.random.default_rng(seed)
-    size = box_rows * box_columns
-    row, column = np.divmod(np.arange(size * size), size)
-    grid = (row % box_rows * box_columns + row // box_rows + column) % size
-    grids = []
+    rng, grid, grids = np.random.default_rng(seed), solved(box_rows, box_columns).ravel(), []
     for _ in range(n):
-        grids.append(grid + 1)
-        a, b = rng.integers(0, size, 2)
+        grids.append(grid)
+        a, b = rng.integers(1, box_rows * box_columns + 1, 2)
         grid = np.select([grid == a, grid == b], [b, a], grid)
     return np.array(grids)
 

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import answers_to
 from cutting import small_blocks
+from oracles import solved as square
 
 import batchsolve as bs
 from batchsolve.settings import FileSettings
@@ -305,13 +306,12 @@ def test_puzzles_with_values_are_made_with_digits_from_1(wish):
 )
 def test_solutions_tell_the_alphabet_of_puzzles_with_few_clues(symbols, clues):
     n, k = len(symbols), isqrt(len(symbols))
-    rows = [k * row + row // k for row in range(n)]
-    solution = "".join(symbols[(row + column) % n] for row in rows for column in range(n))
+    solution = "".join(symbols[digit - 1] for digit in square(k, k).flat)
     place = solution.index("A") if "A" in symbols else 0
     puzzle = "." * place + solution[place : place + clues] + "." * (n * n - place - clues)
-    [solved] = answers_to({"puzzle": [puzzle], "solution": [solution]})
-    assert solved["agrees"]
-    assert set(solved["solution"]) == set(symbols)
+    [found] = answers_to({"puzzle": [puzzle], "solution": [solution]})
+    assert found["agrees"]
+    assert set(found["solution"]) == set(symbols)
 
 
 def test_grids_that_are_not_full_tell_no_alphabet():

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import EASY as PUZZLE, PUZZLE as FOUR, answers_to, npy, rows_of_csv, write_table
 from invoking import invoke
+from oracles import solved as square
 
 import batchsolve as bs
 from batchsolve.problems.rules import plain
@@ -448,12 +449,11 @@ def test_small_grids_may_have_a_header_and_an_index(tmp_path, header):
 @pytest.mark.parametrize("mark", [",", " "])
 @pytest.mark.parametrize("first", [0, 1])
 def test_rows_of_digits_in_their_order_are_no_header(tmp_path, first, mark, between):
-    square = [[(3 * r + r // 3 + c) % 9 + first for c in range(9)] for r in range(9)]
-    text = f"\n{between}".join([lines_of(square, mark)] * 3)
+    text = f"\n{between}".join([lines_of(square(3, 3) - 1 + first, mark)] * 3)
     assert statuses(tmp_path / "a.csv", text) == ["unique"] * 3
 
 
-SIXTEEN = [str((4 * (k // 16 % 4) + k // 64 + k) % 16 + 1) for k in range(256)]
+SIXTEEN = list(map(str, square(4, 4).flat))
 
 
 def test_numbers_in_columns_are_read_alike_wherever_a_block_ends(tmp_path):

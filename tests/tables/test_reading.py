@@ -12,7 +12,7 @@ import pytest
 from conftest import EASY, coloured_problems, npy, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
 from invoking import refused
-from oracles import covers
+from oracles import covers, solved
 from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku, count, solve_file
@@ -91,8 +91,7 @@ def test_picture_of_a_file_is_a_file(save):
 
 def grid_of(n, symbols, separator, filled=None):
     """Return a solved grid, or its first cells, N to a line, with a separator between symbols."""
-    rows, columns = default_box(n)
-    cells = [(c + r * columns + r // rows) % n for r in range(n) for c in range(n)]
+    cells = (solved(*default_box(n)).ravel() - 1).tolist()
     written = [symbols[d] if filled is None or k < filled else "." for k, d in enumerate(cells)]
     lines = [separator.join(written[r * n : (r + 1) * n]) for r in range(n)]
     return "\n".join(lines), [d + 1 if w != "." else 0 for d, w in zip(cells, written, strict=True)]

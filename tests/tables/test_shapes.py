@@ -1,7 +1,6 @@
 """Tables whose rows have different shapes, against each row solved alone."""
 
 import csv
-import itertools
 import random
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from conftest import PUZZLE, SOLUTION, answers_to, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
+from oracles import solved as square
 
 import batchsolve as bs
 from batchsolve.problems.notation import Notation
@@ -28,18 +28,13 @@ USUAL = [box for box in BOXES if box != (3, 2)]
 def grid(box, seed, n_blanks=None):
     """A puzzle of this shape and a solution, as text; its digits all occur."""
     rng = random.Random(f"{box} {seed}")
-    rows, columns = box
-    n = rows * columns
+    n = box[0] * box[1]
     digits = rng.sample(range(1, n + 1), n)
-    solved = [digits[(columns * (r % rows) + r // rows + c) % n] for r, c in cells(n)]
+    solution = [digits[digit - 1] for digit in square(*box).flat]
     blanks = set(rng.sample(range(n * n), rng.randrange(n) if n_blanks is None else n_blanks))
-    puzzle = [0 if k in blanks else digit for k, digit in enumerate(solved)]
+    puzzle = [0 if k in blanks else digit for k, digit in enumerate(solution)]
     notation = Notation.from_name(ALPHABETS[n], n)
-    return notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool)).to_pylist()
-
-
-def cells(n):
-    return itertools.product(range(n), repeat=2)
+    return notation.decode(np.array([puzzle, solution], np.uint8), np.ones(2, bool)).to_pylist()
 
 
 def alone(text, box, **how):
