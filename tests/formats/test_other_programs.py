@@ -9,7 +9,6 @@ from conftest import answers_to
 from oracles import grids_by_rules, solved as square
 
 import batchsolve as bs
-from batchsolve.errors import InputError
 from batchsolve.formats.other_programs import is_grid_document, read_grid_document
 from batchsolve.problems.rules import Cage, Rules, plain, regions_of
 from batchsolve.problems.sudoku import LAYOUTS
@@ -176,7 +175,7 @@ def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
 )
 def test_wrong_documents_are_one_error(tmp_path, data, message):
     (tmp_path / "puzzles.json").write_bytes(data)
-    with pytest.raises(InputError, match=f"puzzles.json: .*{message}"):
+    with pytest.raises(bs.InputError, match=f"puzzles.json: .*{message}"):
         bs.solve_file(tmp_path / "puzzles.json", tmp_path / "out.csv")
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
-from batchsolve import ExactCover, ProblemError
+from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.formats.pictures import boards
 from batchsolve.formats.pictures.boards import CELLS, PLACES, SQUARES, Board, outline, parts
 from batchsolve.formats.pictures.svg import as_svg, drawn, page, sheet
@@ -108,8 +108,6 @@ def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
 
 
 def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
-    from batchsolve.formats.exact_cover_files import write_dlx
-
     problem = family("pentominoes:5x12")
     (tmp_path / "p.dlx").write_text(write_dlx(problem))
     cover = next(bs.solutions(problem, limit=1, jobs=1))
@@ -118,11 +116,12 @@ def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
 
 
 def test_only_crossings_that_an_option_marks_are_squares():
-    board = Board.of(ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]]))
+    options = [["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]]
+    board = Board.of(bs.ExactCover.from_options(options))
     assert board.places == {(0, 1, 2), (0, 2, 1)}
     assert [piece.places for piece in board.filled([0, 1])[0]] == [((0, 1, 2),), ((0, 2, 1),)]
-    with pytest.raises(ProblemError):
-        Board.of(ExactCover([0], [], 2, item_names=["r1", "c1"]))
+    with pytest.raises(bs.ProblemError):
+        Board.of(bs.ExactCover([0], [], 2, item_names=["r1", "c1"]))
 
 
 def test_pieces_are_called_by_what_is_no_cell():
@@ -139,7 +138,7 @@ def test_pieces_are_called_by_what_is_no_cell():
 
 def test_cells_that_have_colours_show_them():
     options, colors = [["r1c1", "word"], ["r1c1", "r1c2"]], [{"r1c1": "A"}, {"r1c1": "A"}]
-    problem = ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
+    problem = bs.ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
     pieces, letters = Board.of(problem).filled([0, 1])
     assert letters == {(0, 1, 1): "A"}
     assert [piece.places for piece in pieces] == [((0, 1, 2),)]
@@ -157,17 +156,17 @@ def test_cells_that_have_colours_show_them():
     ],
 )
 def test_what_cannot_be_drawn_is_refused(options, message):
-    with pytest.raises(ProblemError) as caught:
-        bs.draw(ExactCover.from_options(options))
+    with pytest.raises(bs.ProblemError) as caught:
+        bs.draw(bs.ExactCover.from_options(options))
     assert message in str(caught.value)
-    with pytest.raises(ProblemError):
-        bs.draw(ExactCover([0, 1], [0], 1))
+    with pytest.raises(bs.ProblemError):
+        bs.draw(bs.ExactCover([0, 1], [0], 1))
 
 
 def test_boards_of_many_cells_are_refused():
     names = [f"r{r}c{c}" for r in range(1, 401) for c in range(1, 401)]
-    problem = ExactCover([0, 1], [0], len(names), item_names=names)
-    with pytest.raises(ProblemError, match="160,000 cells, 400 x 400; 100,000 cells and"):
+    problem = bs.ExactCover([0, 1], [0], len(names), item_names=names)
+    with pytest.raises(bs.ProblemError, match="160,000 cells, 400 x 400; 100,000 cells and"):
         Board.of(problem)
 
 
@@ -219,7 +218,7 @@ def test_drawings_are_described_and_fit_their_place():
 
 def test_names_of_any_characters_make_well_formed_drawings():
     names = ["\0<&>", "\ud800", "]]>", "'\"", "🂡"]
-    problem = ExactCover.from_options([[name, f"r1c{k}"] for k, name in enumerate(names)])
+    problem = bs.ExactCover.from_options([[name, f"r1c{k}"] for k, name in enumerate(names)])
     drawing = drawn(problem, range(len(names)))
     root = ElementTree.fromstring(as_svg(drawing, "\x08\udfff").encode())
     titles = [each.text for each in root.iter(f"{SVG}title")]

@@ -5,7 +5,6 @@ from conftest import n_covers
 from oracles import covers
 
 import batchsolve as bs
-from batchsolve import InputError, ProblemError
 from batchsolve.problems.families import FAMILIES, family, pentominoes, queens
 
 COUNTS = {
@@ -110,16 +109,16 @@ def test_queens_come_from_the_middle_and_have_names_of_squares():
     ],
 )
 def test_unknown_families_and_bad_sizes_are_refused(text, message):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(bs.InputError) as caught:
         family(text)
     assert message in str(caught.value)
 
 
 def test_functions_refuse_bad_sizes_too():
-    with pytest.raises(ProblemError, match="not -6×-10"):
+    with pytest.raises(bs.ProblemError, match="not -6×-10"):
         pentominoes(-6, -10)
     for name, (build, form, example) in FAMILIES.items():
-        with pytest.raises(ProblemError):
+        with pytest.raises(bs.ProblemError):
             build(*[0] * len(form.split("x")))
         assert form.startswith(f"{name}:")
         assert family(example).n_options > 0

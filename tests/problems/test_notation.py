@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -141,3 +143,23 @@ def test_grids_and_stacks_are_the_same_thing(box, data):
     shuffled = Stacks.from_lists([rng.permutation(stack) for stack in full])
     assert (problem.grids(full) == np.maximum(grids, 1)).all()
     assert (problem.grids(shuffled) == np.maximum(grids, 1)).all()
+
+
+SIGNS = st.text(st.sampled_from(" ,;\t\n.019?Az~\x7f\x00é€"), max_size=90)
+
+
+def facts_of(text):
+    """Return the facts of a value."""
+    value = text.encode().strip(bytes(range(1, 33)))
+    tokens = [token for token in re.split(rb"[ ,;\t]", value) if token]
+    used = sum(1 << byte for byte in {min(byte, 127) for byte in b"".join(tokens)})
+    is_separated = b"".join(tokens) != value
+    has_long = any(len(token) > 3 for token in tokens)
+    return len(value), len(tokens) * is_separated, used % 2**64, used >> 64, has_long
+
+
+@given(st.lists(SIGNS | st.none(), max_size=9), st.integers(0, 3))
+def test_facts_are_those_of_each_value(texts, first):
+    column = pa.array(texts, pa.string())[first:]
+    found = zip(*(each.tolist() for each in survey.survey(column)), strict=True)
+    assert list(found) == [facts_of(text or "") for text in texts[first:]]

@@ -10,7 +10,6 @@ from make_pictures import SAMURAI
 from oracles import grids_by_rules
 
 import batchsolve as bs
-from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems import sudoku
 from batchsolve.problems.rules import Cage, named, plain
 from batchsolve.runs.export import export_run, found_covers
@@ -92,9 +91,9 @@ def test_a_samurai_has_one_solution():
 
 def test_squares_that_need_not_be_grids_are_told_by_their_corners():
     windmill = [(0, 3), (3, 12), (6, 6), (9, 0), (12, 9)]
-    with pytest.raises(ProblemError, match=r"can be a grid or not, .*; name the corners"):
+    with pytest.raises(bs.ProblemError, match=r"can be a grid or not, .*; name the corners"):
         sudoku.overlapping(drawn(windmill))
-    with pytest.raises(ProblemError, match="no square of 4×4 cells begins at row 0, column 1"):
+    with pytest.raises(bs.ProblemError, match="no square of 4×4 cells begins at row 0, column 1"):
         sudoku.overlapping(TWO, (2, 2), [(0, 1)])
     assert len(sudoku.overlapping(drawn(windmill), corners=windmill).houses) == 5 * 18 + 37
 
@@ -231,7 +230,7 @@ def test_layouts_with_a_name(name):
     problem = bs.Variant(sudoku.grid_rules(9, rules=name))
     assert {len(house) for house in problem.rules.houses} == {9}
     if name in ("windmill", "clueless1", "clueless2"):
-        with pytest.raises(ProblemError, match=f"name the corners of the grids, or .*{name}"):
+        with pytest.raises(bs.ProblemError, match=f"name the corners of the grids, or .*{name}"):
             sudoku.overlapping(problem.rules.drawing)
     else:
         assert set(sudoku.overlapping(problem.rules.drawing).houses) == set(problem.rules.houses)
@@ -245,9 +244,9 @@ def test_layouts_with_a_name(name):
 
 
 def test_layouts_that_do_not_fit():
-    with pytest.raises(ProblemError, match="laid out as samurai or sohei, not both"):
+    with pytest.raises(bs.ProblemError, match="laid out as samurai or sohei, not both"):
         bs.solve(SAMURAI, rules="samurai+sohei")
-    with pytest.raises(ProblemError, match="the grids of the table are not laid out as 'sohei'"):
+    with pytest.raises(bs.ProblemError, match="the grids of the table are not laid out as 'sohei'"):
         bs.solve(SAMURAI, rules="sohei")
     rules = ["samurai", "windmill", ""]
     answers = answers_to({"puzzle": [SAMURAI] * 3, "rules": rules}, jobs=1)
@@ -279,9 +278,9 @@ def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
 
 
 def test_wrong_cells_of_a_drawing_are_told_by_their_place():
-    with pytest.raises(InputError, match=r"row 1, column 2: '7' is not in the alphabet 1-4"):
+    with pytest.raises(bs.InputError, match=r"row 1, column 2: '7' is not in the alphabet 1-4"):
         bs.solve(".7" + TWO[2:], box=(2, 2))
-    with pytest.raises(InputError, match="grids of 40 digits that overlap have no alphabet"):
+    with pytest.raises(bs.InputError, match="grids of 40 digits that overlap have no alphabet"):
         bs.solve(drawn([(0, 0), (5, 8)], 40), box=(5, 8))
 
 

@@ -4,7 +4,6 @@ from hypothesis import given, strategies as st
 from oracles import tilings as count_tilings
 
 import batchsolve as bs
-from batchsolve import InputError, ProblemError
 from batchsolve.formats.pictures.boards import Board
 from batchsolve.problems import tilings
 
@@ -104,7 +103,7 @@ def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
     slow = [(tilings.orientations(shape, kind, solid), *use) for _, shape, use in named]
     try:
         problem = tilings.placements(cells, named, kind, fill=fill)
-    except ProblemError:  # the sizes prove that no tiling exists
+    except bs.ProblemError:  # the sizes prove that no tiling exists
         assert not chosen or count_tilings(cells, slow, fill) == 0
         return
     assert n_covers(problem) == count_tilings(cells, slow, fill)
@@ -173,7 +172,7 @@ def test_drawings_of_boards_and_pieces():
 def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
     path = tmp_path / "my.tiling"
     path.write_text(text)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(bs.InputError) as caught:
         bs.read_problem(str(path))
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
@@ -181,7 +180,7 @@ def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
 
 def test_so_many_options_are_refused(monkeypatch):
     monkeypatch.setattr("batchsolve.problems.tilings.MOST_OPTIONS", 100)
-    with pytest.raises(ProblemError, match="more than 100 options; take fewer pieces"):
+    with pytest.raises(bs.ProblemError, match="more than 100 options; take fewer pieces"):
         bs.tiling("8x8", "dominoes", use="any number")
 
 

@@ -314,24 +314,15 @@ def test_canonical_forms_of_every_shape_that_has_them():
 
 def test_repeated_puzzles_of_every_shape(tmp_path):
     four, nine, six = PUZZLE, grid((3, 3), 0)[0], grid((2, 3), 0)[0]
-    rows = [
-        (four, ""),
-        (nine, ""),
-        (four.replace(".", "0"), "2x2"),
-        (" ".join(four), ""),
-        (nine, "3x3"),
-        (six, ""),
-        (six, "3x2"),
-        (six, "2x3"),
-        ("4.....3..1.....2", ""),
-    ]
-    table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
+    others = [four.replace(".", "0"), " ".join(four), nine, six, six, six, "4.....3..1.....2"]
+    boxes = ["", "", "2x2", "", "3x3", "", "3x2", "2x3", ""]
+    table = pa.table({"puzzle": [four, nine, *others], "box": boxes})
+    rows = table.to_pylist()
     pa.csv.write_csv(table, tmp_path / "in.csv")
     pa.csv.write_csv(table.slice(5, 1), tmp_path / "known.csv")
     for how, kept in (({}, [0, 1, 5, 6, 8]), ({"up_to_symmetry": True}, [0, 1, 5, 6])):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", **how)
-        found = rows_of_csv(tmp_path / "out.csv")
-        assert [tuple(row.values()) for row in found] == [rows[k] for k in kept]
+        assert rows_of_csv(tmp_path / "out.csv") == [rows[k] for k in kept]
     summary = bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", against=[tmp_path / "known.csv"])
     assert (summary.kept, summary.known) == (4, 2)
 
