@@ -13,7 +13,6 @@ from macmahon import macmahon
 from oracles import bounded_covers, covers, orbits
 
 import batchsolve as bs
-from batchsolve.problems.families import family
 
 
 def structure(problem, image):
@@ -71,7 +70,7 @@ KNOWN = {
 
 @pytest.mark.parametrize(("name", "known"), KNOWN.items())
 def test_known_numbers_up_to_the_symmetries_of_the_structure(name, known):
-    group = bs.structure_symmetries(family(name))
+    group = bs.structure_symmetries(bs.family(name))
     assert (len(group), bs.count(name, up_to_symmetry=group).count) == known
 
 
