@@ -26,15 +26,6 @@ def document(name, problem, solution=""):
     return json.dumps({"count": 1, "count_sol": 1, "name": name, "data": puzzles}).encode()
 
 
-def answer(tmp_path, data, **how):
-    """The answer to the only row of a document."""
-    path, out = tmp_path / "puzzles.json", tmp_path / "out.parquet"
-    path.write_bytes(data)
-    bs.solve_file(path, out, jobs=1, limit=600, **how)
-    [row] = pq.read_table(out).to_pylist()
-    return row
-
-
 def with_own(base, **own):
     return base + Rules(4, base.places, (), **own)
 
@@ -85,7 +76,9 @@ def test_kinds_against_brute_force(tmp_path, kind):
     grids = grids_by_rules(rules, [0 if c == "." else int(c) for c in puzzle])
     printed = min(grids, default=(0,) * 16)
     solution = lines("4 4", *(" ".join(map(str, printed[k : k + 4])) for k in range(0, 16, 4)))
-    row = answer(tmp_path, document(kind, f"4 4\n{text}", solution))
+    (tmp_path / "puzzles.json").write_bytes(document(kind, f"4 4\n{text}", solution))
+    bs.solve_file(tmp_path / "puzzles.json", tmp_path / "out.parquet", jobs=1, limit=600)
+    [row] = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert (row["id"], row["puzzle"], row["n_solutions"]) == ("a", puzzle, len(grids))
     assert len(grids) < 600
     if grids:

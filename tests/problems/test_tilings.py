@@ -192,11 +192,8 @@ def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, typed):
     assert bs.read_problem("-").problem.n_options == 7
 
 
-SLACK = "board: 9x9\nfill: no\npieces: pentominoes trominoes I4 O4 L4\n"
-
-
 def test_cells_that_stay_empty_are_filled_where_the_sizes_tell_their_number():
-    problem = tilings.read_tiling(SLACK)
+    problem = tilings.read_tiling("board: 9x9\nfill: no\npieces: pentominoes trominoes I4 O4 L4")
     assert (problem.n_primary, problem.n_items, problem.n_bounded) == (17 + 81 + 1, 99, 1)
     found = bs.count(problem, limit=1, node_limit=10_000, jobs=1)
     assert (found.count, found.nodes < 1000) == (1, True)

@@ -20,7 +20,6 @@ from oracles import solved as square
 import batchsolve as bs
 from batchsolve.problems.rules import plain
 
-SUDOKU = bs.Sudoku(3, 3)
 SOLUTION = bs.solve(PUZZLE).solution
 ROWS = [PUZZLE[k : k + 9] for k in range(0, 81, 9)]
 GROUPS = [[row[k : k + 3] for k in range(0, 9, 3)] for row in ROWS]
@@ -44,7 +43,7 @@ BARS = "\n".join("|".join(row) + "\n-----------" * (k in (2, 5)) for k, row in e
 LINES = "\n".join(ROWS)
 CELLS = [[0 if c == "." else int(c) for c in row] for row in ROWS]
 EMPTY = [[c.strip(".") for c in row] for row in ROWS]
-NUMBERS = [c.replace(".", "0") for c in PUZZLE]
+NUMBERS = PUZZLE.replace(".", "0")
 FLOATS = [[c and f"{c}.0" for c in row] for row in EMPTY]
 
 ONE = {
@@ -63,13 +62,11 @@ ONE = {
     "semicolons.csv": lines_of(EMPTY, ";"),
     "columns.csv": ",".join(c for row in EMPTY for c in row),
     "floats.csv": lines_of(FLOATS, ","),
-    "columns of floats.csv": ",".join(c for row in FLOATS for c in row),
     "nan.csv": ",".join(c or "NaN" for row in FLOATS for c in row),
     "nan.txt": "\n".join(" ".join(c or "nan" for c in row) for row in FLOATS),
     "line of floats.txt": " ".join(c or "nan" for row in FLOATS for c in row),
     "tabs.tsv": "\t".join(c for row in EMPTY for c in row),
     "rows.tsv": lines_of(EMPTY, "\t"),
-    "floats.tsv": lines_of(FLOATS, "\t"),
     "quoted.csv": "\n".join(",".join(f'"{c}"' for c in row) for row in EMPTY),
     "slashes.txt": "/".join(ROWS),
     "parted.txt": "|".join(ROWS),
@@ -111,8 +108,8 @@ FRAMES = {
     "comments.txt": f"# hard\n{LINES}  # the end\n",
     "authors.sdk": f"#A an author\n#D a date\n[Puzzle]\n{LINES}\n\n[State]\n{LINES}",
     "section in a comment.sdk": f"# [Puzzle]\n{PUZZLE}\n",
-    "characters.txt": PUZZLE.replace(".", "0"),
-    "a line of numbers.txt": " ".join(PUZZLE.replace(".", "0")),
+    "characters.txt": NUMBERS,
+    "a line of numbers.txt": " ".join(NUMBERS),
 }
 NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
 NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
@@ -148,7 +145,7 @@ WAYS = {
     "solve_batch": lambda text, _: bs.solve_batch([PUZZLE, text]).text()[1],
     "solve_table": lambda text, _: bs.solve_table(pa.table({"puzzle": [text]}))["solution"][0],
     "cell": in_csv,
-    "parse": lambda text, _: bs.solve_batch([SUDOKU.parse(text)]).text()[0],
+    "parse": lambda text, _: bs.solve_batch([bs.Sudoku(3, 3).parse(text)]).text()[0],
     "solutions": lambda text, _: of_cover(*bs.solutions(text)),
     "read_problem": lambda text, _: of_cover(*bs.solutions(bs.read_problem(text))),
 }
@@ -277,15 +274,11 @@ def boxed(puzzle):
     return "\n\n".join("\n".join(rows[k : k + height]) for k in range(0, n, height))
 
 
-def framed(puzzle):
-    return f"+---+\n{chr(10).join(f'|{row}|' for row in rows_of(puzzle))}\n+---+"
-
-
 WRITTEN = {
     "lines": lambda puzzle: "\n".join(rows_of(puzzle)),
     "blanks": lambda puzzle: "\n".join(rows_of(puzzle, " ")),
     "commas": lambda puzzle: "\n".join(rows_of(puzzle, ",")).replace(".", ""),
-    "frames": framed,
+    "frames": lambda puzzle: "\n".join(["+---+", *map("|{}|".format, rows_of(puzzle)), "+---+"]),
     "boxes": boxed,
     "one line": str,
     "slashes": lambda puzzle: "/".join(rows_of(puzzle)),
@@ -392,7 +385,7 @@ def test_small_letters_are_cells_as_capital_ones_are(tmp_path, n, form):
         assert len(solved(path, text, node_limit=1)) == 3
 
 
-OF_OTHER_COLUMNS = ("bars.ss", "parted.txt", "semicolons.csv", "tabs.tsv", "rows.tsv", "floats.tsv")
+OF_OTHER_COLUMNS = ("bars.ss", "parted.txt", "semicolons.csv", "tabs.tsv", "rows.tsv")
 
 
 @pytest.mark.parametrize("more", [[], ["hard"]])
@@ -773,7 +766,7 @@ def test_rows_of_a_grid_may_be_a_list_of_texts():
 
 @pytest.mark.parametrize("name", ["in.jsonl", "in.json"])
 def test_texts_and_lists_may_be_mixed_in_json(tmp_path, name):
-    values = [PUZZLE, CELLS, PUZZLE.replace(".", "0"), LINES, PUZZLE[1:]]
+    values = [PUZZLE, CELLS, NUMBERS, LINES, PUZZLE[1:]]
     records = [{"id": k, "puzzle": value} for k, value in enumerate(values)]
     lines = "\n".join(map(json.dumps, records))
     (tmp_path / name).write_text(lines if name == "in.jsonl" else json.dumps(records, indent=2))
@@ -829,7 +822,7 @@ def test_pencil_marks_that_could_get_lost_are_faults():
 
 @pytest.mark.parametrize("cell", ["12", "10", "21"])
 def test_a_wrong_number_is_no_pencil_mark(cell):
-    numbers = [cell, *PUZZLE.replace(".", "0")[1:]]
+    numbers = [cell, *NUMBERS[1:]]
     with pytest.raises(bs.InputError, match=f"row 1, column 1: '{cell}' is not a number from 1 to"):
         bs.solve(" ".join(numbers))
     assert column_of(" ".join(numbers), PUZZLE) == ["invalid", "unique"]

@@ -579,15 +579,12 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
     assert "standard input: has more than" in refused("count", "dlx:-", input="a\n" * 10_001)
 
 
-TWO_COLOURS = ([0, 2, 4], [0, 1, 0, 1], 2, 1)
-
-
 def with_items(*names):
     return ExactCover([0, 2], [0, 1], 2, item_names=names)
 
 
 def with_colours(*names):
-    return ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2], color_names=names)
+    return ExactCover([0, 2, 4], [0, 1, 0, 1], 2, 1, colors=[0, 1, 0, 2], color_names=names)
 
 
 @pytest.mark.parametrize(
