@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from cutting import small_blocks
 from fuzzing.grids import solutions, text_of
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from batchsolve import InputError, solve_file
 from batchsolve.search.rows import STATUS_NAMES, Answers
@@ -151,6 +151,8 @@ def assert_read(batches, rows, faults):
 
 
 files = csv_files() | text_files() | json_files() | parquet_files()
+RAGGED = f"puzzle,a,b\n{P}\n{P},x,y,z\n{P},x,y\n".encode()
+ONE_BLOCK = {"packing": "", "size": 200, "most_rows": None}
 
 
 @given(
@@ -159,6 +161,7 @@ files = csv_files() | text_files() | json_files() | parquet_files()
     size=st.integers(1, 200),
     most_rows=st.none() | st.integers(1, 5),
 )
+@example(parts=[(".csv", RAGGED, [(P, "", ""), *[(P, "x", "y")] * 2], {0, 1})], **ONE_BLOCK)
 def test_however_an_input_is_cut_its_rows_are_the_same(parts, packing, size, most_rows):
     rows, faults = [], set()
     with tempfile.TemporaryDirectory() as folder, small_blocks(size):
