@@ -47,11 +47,8 @@ def test_a_grid_is_described(save):  # test_forms has more ways to write it
     assert (reading.problem, reading.name) == (sudoku(3, 3), path)
     assert (reading.stack.dtype, reading.notation.name) == (np.uint32, "1-9")
     assert reading.stack.tolist() == sudoku(3, 3).stack(DIGITS).tolist()
-    assert describe(reading) == {
-        **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
-        **{"without_primary": 0, "colors": 0, "bounded": 0, "costs": False, "clues": 30},
-        **{"entries": 2916, "density": 4 / 324},
-    }
+    facts = {"kind": "sudoku 3x3", "items": 324, "options": 729, "entries": 2916, "clues": 30}
+    assert facts.items() <= describe(reading).items()
 
 
 def test_a_blank_row_is_no_rule():
