@@ -1,5 +1,6 @@
 import csv
 import gc
+import io
 import json
 import os
 import random
@@ -21,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings, strategies as st
 
-from batchsolve import ExactCover, Stacks, Sudoku
+from batchsolve import ExactCover, Stacks, Sudoku, solve_table
 from batchsolve.engines import Task, get_engine
 from batchsolve.errors import warn_once
 
@@ -205,6 +206,12 @@ def with_a_clue_more(table):
     return table.set_column(0, "puzzle", [more])
 
 
+def npy(values):
+    """Return the bytes of a file of NumPy with an array of these values."""
+    np.save(file := io.BytesIO(), np.asarray(values))
+    return file.getvalue()
+
+
 def flip(path, rng):
     """Flip one random bit of a file, but not where pages are empty."""
     data = bytearray(path.read_bytes())
@@ -229,6 +236,12 @@ def write_table(table, path):
         pq.write_table(table, path)
     else:
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+
+
+def answers_to(columns, field=None, **how):
+    """Return the answers to a table, or to its columns: rows as dicts, or the values of a field."""
+    rows = solve_table(pa.table(columns), **how).to_pylist()
+    return rows if field is None else [row[field] for row in rows]
 
 
 @cache
@@ -318,6 +331,17 @@ def _is_spared(frame):
     while frame is not None and frame.f_code not in _SPARED:
         frame = frame.f_back
     return frame is not None
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Return a function that puts a text on standard input."""
+
+    def give(text):
+        file = io.BufferedReader(io.BytesIO(text.encode()))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+
+    return give
 
 
 @pytest.fixture

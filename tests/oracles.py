@@ -138,22 +138,25 @@ def shuffled(square, box_rows, box_columns, rng):
     return labels[square[order(box_rows)][:, order(box_columns)]]
 
 
-def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
-    """Return the lexicographic minimum of a grid's orbit, and the number of symmetries to it."""
+def moved_in_all_ways(grid, box_rows, box_columns):
+    """Yield a grid under all symmetries that keep its digits, as flat arrays."""
     n = box_rows * box_columns
-    least, ways = None, 0
-    squares = [np.asarray(grid).reshape(n, n)]
-    if box_rows == box_columns:
-        squares.append(squares[0].T)
-    for square in squares:
+    square = np.asarray(grid).reshape(n, n)
+    for each in [square, square.T] if box_rows == box_columns else [square]:
         for rows in lines_in_all_orders(n, box_rows):
             for columns in lines_in_all_orders(n, box_columns):
-                labels = {0: 0}
-                moved = square[np.ix_(rows, columns)].reshape(-1).tolist()
-                form = tuple(labels.setdefault(digit, len(labels)) for digit in moved)
-                if least is None or form < least:
-                    least, ways = form, 0
-                ways += form == least
+                yield each[np.ix_(rows, columns)].reshape(-1)
+
+
+def canonical_form(grid, box_rows, box_columns) -> tuple[tuple[int, ...], int]:
+    """Return the lexicographic minimum of a grid's orbit, and the number of symmetries to it."""
+    least, ways = None, 0
+    for moved in moved_in_all_ways(grid, box_rows, box_columns):
+        labels = {0: 0}
+        form = tuple(labels.setdefault(digit, len(labels)) for digit in moved.tolist())
+        if least is None or form < least:
+            least, ways = form, 0
+        ways += form == least
     return least, ways
 
 

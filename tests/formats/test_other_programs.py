@@ -3,13 +3,12 @@
 import json
 import re
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from oracles import grids_by_rules
+from conftest import answers_to
+from oracles import grids_by_rules, solved as square
 
 import batchsolve as bs
-from batchsolve.errors import InputError
 from batchsolve.formats.other_programs import is_grid_document, read_grid_document
 from batchsolve.problems.rules import Cage, Rules, plain, regions_of
 from batchsolve.problems.sudoku import LAYOUTS
@@ -25,15 +24,6 @@ def lines(*rows):
 def document(name, problem, solution=""):
     puzzles = {"a": {"problem": problem, "solution": solution, "source": "", "info": ""}}
     return json.dumps({"count": 1, "count_sol": 1, "name": name, "data": puzzles}).encode()
-
-
-def answer(tmp_path, data, **how):
-    """The answer to the only row of a document."""
-    path, out = tmp_path / "puzzles.json", tmp_path / "out.parquet"
-    path.write_bytes(data)
-    bs.solve_file(path, out, jobs=1, limit=600, **how)
-    [row] = pq.read_table(out).to_pylist()
-    return row
 
 
 def with_own(base, **own):
@@ -86,7 +76,9 @@ def test_kinds_against_brute_force(tmp_path, kind):
     grids = grids_by_rules(rules, [0 if c == "." else int(c) for c in puzzle])
     printed = min(grids, default=(0,) * 16)
     solution = lines("4 4", *(" ".join(map(str, printed[k : k + 4])) for k in range(0, 16, 4)))
-    row = answer(tmp_path, document(kind, f"4 4\n{text}", solution))
+    (tmp_path / "puzzles.json").write_bytes(document(kind, f"4 4\n{text}", solution))
+    bs.solve_file(tmp_path / "puzzles.json", tmp_path / "out.parquet", jobs=1, limit=600)
+    [row] = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert (row["id"], row["puzzle"], row["n_solutions"]) == ("a", puzzle, len(grids))
     assert len(grids) < 600
     if grids:
@@ -96,11 +88,10 @@ def test_kinds_against_brute_force(tmp_path, kind):
 
 def test_numbers_of_large_grids():
     """Digits of 16x16 are numbers."""
-    grid = [[(4 * (r % 4) + r // 4 + c) % 16 + 1 for c in range(16)] for r in range(16)]
+    grid = square(4, 4).tolist()
     solution = lines("16 16", *(" ".join(map(str, row)) for row in grid))
     problem = lines("16 16", *(" ".join(["-", *map(str, row[1:])]) for row in grid))
-    columns = read_grid_document(document("Sudoku", problem, solution))
-    [row] = bs.solve_table(pa.table(columns), jobs=1).to_pylist()
+    [row] = answers_to(read_grid_document(document("Sudoku", problem, solution)), jobs=1)
     assert (row["status"], row["agrees"]) == ("unique", True)
 
 
@@ -113,21 +104,27 @@ def test_layouts(layout):
     columns = read_grid_document(document(f"{layout.capitalize()}Sudoku", problem))
     assert columns["puzzle"][0].count(".") == len(places)
     assert len(columns["puzzle"][0]) == n_rows * n_columns
-    [row] = bs.solve_table(pa.table(columns), jobs=1).to_pylist()
+    [row] = answers_to(columns, jobs=1)
     assert row["status"] == "multiple"
     text = row["solution"]
     solved = [" ".join(text[k : k + n_columns]) for k in range(0, len(text), n_columns)]
     solution = lines(f"{n_rows} {n_columns}", *solved).replace("#", "-")
     for clues, status in ((solution, "unique"), (problem, "multiple")):
         data = document(f"{layout.capitalize()}Sudoku", clues, solution)
-        [row] = bs.solve_table(pa.table(read_grid_document(data)), jobs=1).to_pylist()
+        [row] = answers_to(read_grid_document(data), jobs=1)
         assert (row["status"], row["agrees"]) == (status, True)
+
+
+def with_another(kind, puzzle):
+    """Return the columns of a document that has this puzzle beside one of its kind."""
+    whole = json.loads(document(kind, "4 4\n" + KINDS[kind][0]))
+    whole["data"]["b"] = puzzle
+    return read_grid_document(json.dumps(whole).encode())
 
 
 @pytest.mark.parametrize(
     ("kind", "text", "message"),
     [
-        ("Sudoku", lines(BLANK, "- - -", BLANK, BLANK), "'/' is not in|characters; a 4×4 grid"),
         ("Sudoku", lines("- - - 12", "- - -", BLANK, BLANK), "characters; a 4×4 grid has 16"),
         ("Sudoku", lines(*[BLANK] * 5), "characters; a 4×4 grid has 16"),
         ("JigsawSudoku", lines(*[BLANK] * 4, *["1 1 2 2"] * 2), "16 cells have 16 labels"),
@@ -145,11 +142,8 @@ def test_layouts(layout):
 )
 def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
     """The other puzzles of the document are answered."""
-    good = document(kind, "4 4\n" + KINDS[kind][0])
-    whole = json.loads(good)
-    whole["data"]["b"] = json.loads(document(kind, f"4 4\n{text}"))["data"]["a"]
-    table = pa.table(read_grid_document(json.dumps(whole).encode()))
-    right, wrong = bs.solve_table(table, jobs=1).to_pylist()
+    other = json.loads(document(kind, f"4 4\n{text}"))["data"]["a"]
+    right, wrong = answers_to(with_another(kind, other), jobs=1)
     assert right["status"] in ("unique", "multiple", "unsolvable")
     assert wrong["status"] == "invalid"
     assert re.search(message, wrong["message"]), wrong["message"]
@@ -157,12 +151,9 @@ def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
 
 @pytest.mark.parametrize("wrong", [5, None, "4 4", {}, {"problem": None}, {"problem": [[]]}])
 def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
-    whole = json.loads(document("Sudoku", "4 4\n" + KINDS["Sudoku"][0]))
-    whole["data"]["b"] = wrong
-    table = pa.table(read_grid_document(json.dumps(whole).encode()))
-    statuses = bs.solve_table(table, jobs=1)["status"].to_pylist()
-    assert statuses[0] in ("unique", "multiple")
-    assert statuses[1] == "invalid"
+    right, status = answers_to(with_another("Sudoku", wrong), "status", jobs=1)
+    assert right in ("unique", "multiple")
+    assert status == "invalid"
 
 
 @pytest.mark.parametrize(
@@ -177,7 +168,7 @@ def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
 )
 def test_wrong_documents_are_one_error(tmp_path, data, message):
     (tmp_path / "puzzles.json").write_bytes(data)
-    with pytest.raises(InputError, match=f"puzzles.json: .*{message}"):
+    with pytest.raises(bs.InputError, match=f"puzzles.json: .*{message}"):
         bs.solve_file(tmp_path / "puzzles.json", tmp_path / "out.csv")
 
 

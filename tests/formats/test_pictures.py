@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import batchsolve as bs
-from batchsolve import ExactCover, ProblemError
+from batchsolve.formats.exact_cover_files import write_dlx
 from batchsolve.formats.pictures import boards
 from batchsolve.formats.pictures.boards import CELLS, PLACES, SQUARES, Board, outline, parts
 from batchsolve.formats.pictures.svg import as_svg, drawn, page, sheet
-from batchsolve.problems.families import family
-from batchsolve.problems.tilings import tiling
 
 SVG = "{http://www.w3.org/2000/svg}"
 cells = st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1)
@@ -102,15 +100,13 @@ def test_colours_are_all_different_and_light_enough_for_black_letters():
     ],
 )
 def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
-    board = Board.of(family(name))
+    board = Board.of(bs.family(name))
     assert (board.kind, board.rows, board.columns) == (kind, rows, columns)
     assert len(board.places) == rows * columns
 
 
 def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
-    from batchsolve.formats.exact_cover_files import write_dlx
-
-    problem = family("pentominoes:5x12")
+    problem = bs.family("pentominoes:5x12")
     (tmp_path / "p.dlx").write_text(write_dlx(problem))
     cover = next(bs.solutions(problem, limit=1, jobs=1))
     of_file = bs.draw(bs.read_problem(str(tmp_path / "p.dlx")), cover, title="p").svg
@@ -118,28 +114,29 @@ def test_a_problem_from_a_file_is_drawn_as_its_family(tmp_path):
 
 
 def test_only_crossings_that_an_option_marks_are_squares():
-    board = Board.of(ExactCover.from_options([["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]]))
+    options = [["r1", "c2"], ["x", "c1", "r2"], ["r1", "r2", "c1"]]
+    board = Board.of(bs.ExactCover.from_options(options))
     assert board.places == {(0, 1, 2), (0, 2, 1)}
     assert [piece.places for piece in board.filled([0, 1])[0]] == [((0, 1, 2),), ((0, 2, 1),)]
-    with pytest.raises(ProblemError):
-        Board.of(ExactCover([0], [], 2, item_names=["r1", "c1"]))
+    with pytest.raises(bs.ProblemError):
+        Board.of(bs.ExactCover([0], [], 2, item_names=["r1", "c1"]))
 
 
 def test_pieces_are_called_by_what_is_no_cell():
-    board = Board.of(family("latin:2"))
+    board = Board.of(bs.family("latin:2"))
     assert [piece.label for piece in board.filled([0, 3, 5, 6])[0]] == ["1", "2", "2", "1"]
-    board = Board.of(family("langford:3"))
+    board = Board.of(bs.family("langford:3"))
     assert board.labels == {"1": 0, "2": 1, "3": 2}
-    board = Board.of(tiling("1x3", "I1, I2", use="any number"))
+    board = Board.of(bs.tiling("1x3", "I1, I2", use="any number"))
     assert {piece.label for piece in board.filled([0, 4])[0]} == {"I1", "I2"}
     assert list(board.labels) == ["I1", "I2"]
-    board = Board.of(family("dominoes:1x2"))
+    board = Board.of(bs.family("dominoes:1x2"))
     assert [piece.label for piece in board.filled([0])[0]] == [""]
 
 
 def test_cells_that_have_colours_show_them():
     options, colors = [["r1c1", "word"], ["r1c1", "r1c2"]], [{"r1c1": "A"}, {"r1c1": "A"}]
-    problem = ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
+    problem = bs.ExactCover.from_options(options, ["word", "r1c2"], ["r1c1"], colors=colors)
     pieces, letters = Board.of(problem).filled([0, 1])
     assert letters == {(0, 1, 1): "A"}
     assert [piece.places for piece in pieces] == [((0, 1, 2),)]
@@ -157,22 +154,22 @@ def test_cells_that_have_colours_show_them():
     ],
 )
 def test_what_cannot_be_drawn_is_refused(options, message):
-    with pytest.raises(ProblemError) as caught:
-        bs.draw(ExactCover.from_options(options))
+    with pytest.raises(bs.ProblemError) as caught:
+        bs.draw(bs.ExactCover.from_options(options))
     assert message in str(caught.value)
-    with pytest.raises(ProblemError):
-        bs.draw(ExactCover([0, 1], [0], 1))
+    with pytest.raises(bs.ProblemError):
+        bs.draw(bs.ExactCover([0, 1], [0], 1))
 
 
 def test_boards_of_many_cells_are_refused():
     names = [f"r{r}c{c}" for r in range(1, 401) for c in range(1, 401)]
-    problem = ExactCover([0, 1], [0], len(names), item_names=names)
-    with pytest.raises(ProblemError, match="160,000 cells, 400 x 400; 100,000 cells and"):
+    problem = bs.ExactCover([0, 1], [0], len(names), item_names=names)
+    with pytest.raises(bs.ProblemError, match="160,000 cells, 400 x 400; 100,000 cells and"):
         Board.of(problem)
 
 
 def test_a_tiling_has_a_path_for_every_piece_and_none_for_holes():
-    problem = tiling("...\n.#.\n...", "I2", use="any number")
+    problem = bs.tiling("...\n.#.\n...", "I2", use="any number")
     cover = next(bs.solutions(problem, limit=1, jobs=1))
     pieces = shapes(problem, cover, how="bs-piece")
     assert len(pieces) == 4
@@ -184,7 +181,7 @@ def test_a_tiling_has_a_path_for_every_piece_and_none_for_holes():
 
 
 def test_layers_lie_side_by_side_with_their_numbers():
-    problem = tiling("2x2x2", "I2", use="any number")
+    problem = bs.tiling("2x2x2", "I2", use="any number")
     names = map(problem.option_name, range(problem.n_options))
     upright = [o for o, name in enumerate(names) if "l1" in name and "l2" in name]
     assert len(shapes(problem, upright, how="bs-piece")) == 8
@@ -194,7 +191,7 @@ def test_layers_lie_side_by_side_with_their_numbers():
 
 
 def test_queens_are_marks_and_grids_are_digits():
-    queens = family("queens:4")
+    queens = bs.family("queens:4")
     cover = [1, 7, 8, 14]
     queens.verify(cover)
     assert len(shapes(queens, cover, how="bs-mark")) == 4
@@ -207,7 +204,7 @@ def test_queens_are_marks_and_grids_are_digits():
 
 
 def test_drawings_are_described_and_fit_their_place():
-    text = as_svg(drawn(family("dominoes:2x40"), range(0)), "a<b & c")
+    text = as_svg(drawn(bs.family("dominoes:2x40"), range(0)), "a<b & c")
     root = ElementTree.fromstring(text)
     assert root.get("role") == "img"
     assert root[0].tag == f"{SVG}title"
@@ -219,7 +216,7 @@ def test_drawings_are_described_and_fit_their_place():
 
 def test_names_of_any_characters_make_well_formed_drawings():
     names = ["\0<&>", "\ud800", "]]>", "'\"", "🂡"]
-    problem = ExactCover.from_options([[name, f"r1c{k}"] for k, name in enumerate(names)])
+    problem = bs.ExactCover.from_options([[name, f"r1c{k}"] for k, name in enumerate(names)])
     drawing = drawn(problem, range(len(names)))
     root = ElementTree.fromstring(as_svg(drawing, "\x08\udfff").encode())
     titles = [each.text for each in root.iter(f"{SVG}title")]
@@ -228,7 +225,7 @@ def test_names_of_any_characters_make_well_formed_drawings():
 
 
 def test_a_sheet_numbers_its_drawings_and_a_page_shows_all_of_them():
-    problem = family("dominoes:2x3")
+    problem = bs.family("dominoes:2x3")
     drawings = [drawn(problem, cover) for cover in bs.solutions(problem, jobs=1)]
     text = as_svg(sheet(drawings), "three")
     assert [note.text for note in elements(text, "bs-note")] == ["1", "2", "3"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import batchsolve as bs
-from batchsolve import Sudoku
 from batchsolve.problems.rules import OwnRules, Rules, plain
 from batchsolve.problems.sudoku import Variants
 
@@ -25,7 +24,7 @@ BOXES = [(1, 1), (2, 2), (2, 3), (3, 3), (1, 7), (8, 8), (5, 13)]
 OTHERS = [bs.grid_problem(n, rules="x+antiking") for n in (4, 9, 36)]
 
 
-@pytest.mark.parametrize("problem", [*(Sudoku(*box) for box in BOXES), *OTHERS], ids=repr)
+@pytest.mark.parametrize("problem", [*(bs.Sudoku(*box) for box in BOXES), *OTHERS], ids=repr)
 def test_first_clashes_are_those_of_sets_of_items(problem):
     rng = np.random.default_rng(0)
     n, size = problem.n_digits, (60 if problem.n_digits < 20 else 4, problem.n_cells)
@@ -62,7 +61,7 @@ def test_two_digits_in_a_cell_are_both_named(rules):
 def test_the_first_clue_that_another_clashes_with_is_named():
     grid = np.zeros(16, np.uint8)
     grid[[2, 9, 10]] = 1  # the last is in the column of the first, and in the row of the second
-    problem = Sudoku(2, 2)
+    problem = bs.Sudoku(2, 2)
     stack = problem.stack(grid).tolist()
     what = "digit 1 twice in a column: row 1, column 3 and row 3, column 3"
     assert problem.explain_clash(stack, 2) == what

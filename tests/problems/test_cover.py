@@ -14,14 +14,6 @@ from batchsolve.engines import get_engine
 from batchsolve.formats import exact_cover_files as files
 
 
-def test_from_options_orders_items_by_first_use():
-    problem = ExactCover.from_options([["b", "s"], ["a"]], secondary=["s"])
-    assert problem.item_names == ("b", "a", "s")
-    assert (problem.n_items, problem.n_primary, problem.n_options) == (3, 2, 2)
-    assert problem.option(0).tolist() == [0, 2]
-    assert problem.option_name(0) == "b s"
-
-
 def test_dense_and_sparse_matrices_build_the_same_problem():
     matrix = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0]])
     dense = ExactCover.from_matrix(matrix, secondary=[0])
@@ -67,14 +59,7 @@ NO_COVERS = [
     (verify, ONLY_COLOURS, [1, 0, 0], "option 0 is there twice"),
     (verify, TWICE, [1], "item a is in 1 option, fewer than 2"),
     (verify, TWICE, [0, 1, 2], "item a is in options 0, 1 and 2, more than 2"),
-    (
-        check_stack,
-        TOY,
-        (2, 3),
-        "^not a partial cover: options 2 and 3 both cover item x, and ",
-    ),
-    (check_stack, TOY, (0, 3), "^not a partial cover: options 0 and 3 both cover item q"),
-    (check_stack, TOY, (3, 3), "^not a partial cover: option 3 is there twice"),
+    (check_stack, TOY, (2, 3), "^not a partial cover: options 2 and 3 both cover item x, and "),
     (check_stack, ONLY_COLOURS, [1, 0, 0], "option 0 is there twice"),
     (check_stack, TWICE, [1, 4], "option 1 is decided twice"),
     (check_stack, TWICE, [6], "option 6 does not exist"),
@@ -103,13 +88,6 @@ def test_sudoku_items_and_options_are_named_like_cells():
     assert problem.option_name(option) == "r4c5#2"
     names = [problem.item_name(int(i)) for i in problem.option(option)]
     assert names == ["r4c5", "r4#2", "c5#2", "b4#2"]
-
-
-def test_arrays_are_read_only_also_in_a_worker_that_a_problem_was_sent_to():
-    problem = ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], bounds=[[0, 1]], costs=[5])
-    for each in (problem, pickle.loads(pickle.dumps(problem))):
-        arrays = (each.indptr, each.indices, each.colors, each.bounds, each.costs)
-        assert not any(array.flags.writeable for array in arrays)
 
 
 GAPS = {
@@ -171,21 +149,25 @@ def test_a_matrix_is_no_problem_until_it_is_made_one(ask, matrix):
         ask(matrix)
 
 
+WITH_ALL = ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], bounds=[[0, 1]], costs=[5])
+
+
 @pytest.mark.parametrize("send", [lambda x: x, copy.copy, lambda x: pickle.loads(pickle.dumps(x))])
 @pytest.mark.parametrize(
     "problem",
-    [ExactCover([0, 1, 2], [0, 1], 2), Sudoku(2, 2), bs.Variant(Sudoku(2, 2).rules)],
+    [WITH_ALL, Sudoku(2, 2), bs.Variant(Sudoku(2, 2).rules)],
     ids=lambda problem: type(problem).__name__,
 )
 def test_problems_stay_as_they_were_made(problem, send):
     problem = send(problem)
     count = bs.count(problem).count
-    names = "indptr indices n_items n_primary item_names option_names colors color_names bounds"
-    for name in f"{names} costs n_digits rules".split():
+    arrays = ["indptr", "indices", "colors", "bounds", "costs"]
+    others = "n_items n_primary item_names option_names color_names n_digits rules"
+    for name in (*arrays, *others.split()):
         with pytest.raises(AttributeError, match=f"^{name} of .* cannot be set: a problem stays"):
             setattr(problem, name, 10**9)
-    with pytest.raises(ValueError, match="read-only"):
-        problem.indices[0] = 1
+    each = [getattr(problem, name) for name in arrays]
+    assert not any(array.flags.writeable for array in each if array is not None)
     assert bs.count(problem).count == count
 
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pytest
+from conftest import EASY, answers_to
 from make_pictures import SAMURAI
 from oracles import grids_by_rules
 
 import batchsolve as bs
-from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems import sudoku
 from batchsolve.problems.rules import Cage, named, plain
 from batchsolve.runs.export import export_run, found_covers
@@ -17,6 +17,7 @@ from batchsolve.runs.reading import picture
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
 LINE = TWO.replace("\n", "")
+TWO_CLUES, CLUES = "1...##..1.##" + LINE[12:], [1, 0, 0, 0, 0, 0, 1] + [0] * 21
 
 
 def drawn(corners, n=9):
@@ -47,16 +48,16 @@ def test_two_grids_of_four():
         assert set(map(tuple, each.tolist())) == found
 
 
+GATTAI_8 = [(0, 0), (0, 12), (0, 24), (6, 6), (6, 18), (12, 0), (12, 12), (12, 24)]
+
+
 @pytest.mark.parametrize(
     ("corners", "n_boxes", "n_lines"),
     [
         ([(0, 0), (0, 12), (6, 6), (12, 0), (12, 12)], 41, 5 * 18),  # Samurai
         ([(0, 0), (0, 3), (3, 0), (3, 3)], 16, 4 * 12),  # Butterfly: lines of 9 in 12, shared
         ([(0, 6), (6, 0), (6, 12), (12, 6)], 32, 4 * 18),  # Sohei
-        (  # Gattai-8
-            [(0, 0), (0, 12), (0, 24), (6, 6), (6, 18), (12, 0), (12, 12), (12, 24)],
-            *(64, 8 * 18),
-        ),
+        (GATTAI_8, 64, 8 * 18),
     ],
 )
 def test_known_layouts(corners, n_boxes, n_lines):
@@ -79,20 +80,17 @@ def test_a_samurai_has_one_solution():
     [solution] = bs.solve_batch(np.array([square]), problem, jobs=1).solutions
     assert solution.tolist() == result.solutions[0].tolist()
     assert problem.check(np.array([grid]), solution[None]).all()
+    digits = dict(zip(problem.rules.places, solution.tolist(), strict=True))
     for top, left in ((0, 0), (0, 12), (6, 6), (12, 0), (12, 12)):
-        cells = [
-            digit
-            for (r, c), digit in zip(problem.rules.places, solution.tolist(), strict=True)
-            if top <= r < top + 9 and left <= c < left + 9
-        ]
+        cells = [digits[top + r, left + c] for r in range(9) for c in range(9)]
         assert bs.Sudoku(3, 3).check(np.zeros((1, 81), np.uint8), np.array([cells], np.uint8))[0]
 
 
 def test_squares_that_need_not_be_grids_are_told_by_their_corners():
     windmill = [(0, 3), (3, 12), (6, 6), (9, 0), (12, 9)]
-    with pytest.raises(ProblemError, match=r"can be a grid or not, .*; name the corners"):
+    with pytest.raises(bs.ProblemError, match=r"can be a grid or not, .*; name the corners"):
         sudoku.overlapping(drawn(windmill))
-    with pytest.raises(ProblemError, match="no square of 4×4 cells begins at row 0, column 1"):
+    with pytest.raises(bs.ProblemError, match="no square of 4×4 cells begins at row 0, column 1"):
         sudoku.overlapping(TWO, (2, 2), [(0, 1)])
     assert len(sudoku.overlapping(drawn(windmill), corners=windmill).houses) == 5 * 18 + 37
 
@@ -103,20 +101,18 @@ def test_squares_that_need_not_be_grids_are_told_by_their_corners():
 def test_a_table_of_drawings(tmp_path):
     """Rows are drawings in one line or in lines; solutions have the form of the puzzles."""
     rows = ["1234" + LINE[4:], "12" + TWO[2:], LINE[1:], "." * 36, "11" + LINE[2:]]
-    table = pa.table({"puzzle": rows})
-    solved = bs.solve_table(table, box=(2, 2), limit=1000, jobs=1)
-    assert solved["status"].to_pylist() == ["multiple", "multiple", "invalid", "invalid", "invalid"]
-    assert solved["n_solutions"].to_pylist()[:2] == [144, 288]
-    assert solved["message"].to_pylist()[2:] == [
+    found = answers_to({"puzzle": rows}, box=(2, 2), limit=1000, jobs=1)
+    states = [(row["status"], row["n_solutions"]) for row in found]
+    assert states == [("multiple", 144), ("multiple", 288), *[("invalid", None)] * 3]
+    assert [row["message"] for row in found[2:]] == [
         "35 characters; a 6×6 grid has 36",
         "row 1, column 5: '.' where the layout of the table has outside",
         "digit 1 twice in a row: row 1, column 1 and row 1, column 2",
     ]
-    solution = solved["solution"][0].as_py()
+    solution = found[0]["solution"]
     assert [k for k, c in enumerate(solution) if c == "#"] == [4, 5, 10, 11, 24, 25, 30, 31]
-    given = pa.table({"puzzle": rows[:1], "solution": [solution]})
-    again = bs.solve_table(given, box=(2, 2), jobs=1)
-    assert again["agrees"].to_pylist() == [True]
+    given = {"puzzle": rows[:1], "solution": [solution]}
+    assert answers_to(given, "agrees", box=(2, 2), jobs=1) == [True]
     texts = bs.solve_batch([SAMURAI.replace("\n", "")], jobs=1)
     assert texts.status.tolist() == ["unique"]
     assert len(texts.text()[0]) == 441
@@ -177,16 +173,15 @@ DRAWN = [
 def test_rules_of_rows_of_drawings(engine):
     """Named rules hold in each grid; cells, cages, marks and pairs are those of the drawing."""
     names = ("puzzle", "rules", "cages", "sums", "marks", "pairs", "constraints")
-    puzzle = "1...##..1.##" + LINE[12:]
-    rows = [{**dict.fromkeys(names, ""), "puzzle": puzzle, **row} for row, _ in DRAWN]
+    rows = [{**dict.fromkeys(names, ""), "puzzle": TWO_CLUES, **row} for row, _ in DRAWN]
     table = pa.Table.from_pylist(rows)
-    found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1, engine=engine).to_pylist()
+    found = answers_to(table, box=(2, 2), limit=3000, jobs=1, engine=engine)
     for answer, row, (_, rules) in zip(found, rows, DRAWN, strict=True):
         if isinstance(rules, str):
             assert answer["status"] == "invalid"
             assert rules in answer["message"]
             continue
-        grids = grids_by_rules(rules, [1, 0, 0, 0, 0, 0, 1, 0] + [0] * 20)
+        grids = grids_by_rules(rules, CLUES)
         assert answer["n_solutions"] == len(grids), row
         if grids:
             solution = tuple(int(c) for c in answer["solution"] if c != "#")
@@ -202,23 +197,21 @@ def test_regions_of_drawings():
     houses = [house for house in base.houses if house not in boxes]
     houses += [tuple(k for k, a in enumerate(labels) if a == label) for label in "ABCDEFG"]
     puzzle = "12..##34..##"
-    table = pa.table({"puzzle": [puzzle + LINE[12:]] * 2, "regions": [regions, labels]})
+    table = {"puzzle": [puzzle + LINE[12:]] * 2, "regions": [regions, labels]}
     grids = grids_by_rules(replace(base, houses=tuple(houses)), [1, 2, 0, 0, 3, 4, 0, 0] + [0] * 20)
-    found = bs.solve_table(table, box=(2, 2), limit=3000, jobs=1)
-    assert found["n_solutions"].to_pylist() == [len(grids)] * 2
+    found = answers_to(table, "n_solutions", box=(2, 2), limit=3000, jobs=1)
+    assert found == [len(grids)] * 2
 
 
 def test_a_rule_for_all_drawings_and_for_one(tmp_path):
-    puzzle = "1...##..1.##" + LINE[12:]
-    rules = in_both(named("x", 2, 2))
-    n = len(grids_by_rules(rules, [1, 0, 0, 0, 0, 0, 1, 0] + [0] * 20))
-    table = pa.table({"puzzle": [puzzle]})
-    assert bs.solve_table(table, box=(2, 2), rules="x", limit=999)["n_solutions"][0].as_py() == n
-    (tmp_path / "two.txt").write_text("\n".join(puzzle[k : k + 6] for k in range(0, 36, 6)))
+    n = len(grids_by_rules(in_both(named("x", 2, 2)), CLUES))
+    how = {"box": (2, 2), "rules": "x", "limit": 999}
+    assert answers_to({"puzzle": [TWO_CLUES]}, "n_solutions", **how) == [n]
+    (tmp_path / "two.txt").write_text("\n".join(TWO_CLUES[k : k + 6] for k in range(0, 36, 6)))
     reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2), rules="x")
     assert bs.count(reading).count == n
     path = tmp_path / "in.csv"
-    path.write_text(f"puzzle,rules\n{LINE},\n{puzzle},x\n12{LINE[2:]},\n{LINE},\n")
+    path.write_text(f"puzzle,rules\n{LINE},\n{TWO_CLUES},x\n12{LINE[2:]},\n{LINE},\n")
     readings = [bs.read_problem(f"{path}#{k}", box=(2, 2)) for k in (2, 3)]
     assert [bs.count(each).count for each in readings] == [n, 288]
     assert readings[1].stack.tolist() == [0, 5]
@@ -234,28 +227,33 @@ def test_layouts_with_a_name(name):
     problem = bs.Variant(sudoku.grid_rules(9, rules=name))
     assert {len(house) for house in problem.rules.houses} == {9}
     if name in ("windmill", "clueless1", "clueless2"):
-        with pytest.raises(ProblemError, match=f"name the corners of the grids, or .*{name}"):
+        with pytest.raises(bs.ProblemError, match=f"name the corners of the grids, or .*{name}"):
             sudoku.overlapping(problem.rules.drawing)
     else:
         assert set(sudoku.overlapping(problem.rules.drawing).houses) == set(problem.rules.houses)
     [solution] = bs.solutions(problem, jobs=1, limit=1)
     text = problem.format(problem.grids(bs.Stacks.from_lists([solution.tolist()]))[0])
-    row = pa.table({"puzzle": [text, text], "rules": [name, f"{name}+x"], "solution": [text] * 2})
-    answers = bs.solve_table(row, jobs=1).to_pylist()
+    rows = {"puzzle": [text, text], "rules": [name, f"{name}+x"], "solution": [text] * 2}
+    answers = answers_to(rows, jobs=1)
     assert [row["status"] for row in answers] == ["unique", "invalid"]
     assert answers[0]["agrees"]
     assert bs.solve(text, rules=name).status == "unique"
 
 
 def test_layouts_that_do_not_fit():
-    with pytest.raises(ProblemError, match="laid out as samurai or sohei, not both"):
+    with pytest.raises(bs.ProblemError, match="laid out as samurai or sohei, not both"):
         bs.solve(SAMURAI, rules="samurai+sohei")
-    with pytest.raises(ProblemError, match="the grids of the table are not laid out as 'sohei'"):
+    with pytest.raises(bs.ProblemError, match="the grids of the table are not laid out as 'sohei'"):
         bs.solve(SAMURAI, rules="sohei")
-    table = pa.table({"puzzle": [SAMURAI] * 3, "rules": ["samurai", "windmill", ""]})
-    answers = bs.solve_table(table, jobs=1).to_pylist()
+    rules = ["samurai", "windmill", ""]
+    answers = answers_to({"puzzle": [SAMURAI] * 3, "rules": rules}, jobs=1)
     assert [row["status"] for row in answers] == ["unique", "invalid", "unique"]
     assert "laid out as samurai or windmill, not both" in answers[1]["message"]
+    rules = ["", "", "samurai", "x+samurai"]
+    answers = answers_to({"puzzle": [EASY] * 4, "rules": rules})
+    assert [row["status"] for row in answers] == ["unique", "unique", "invalid", "invalid"]
+    why = "the grids of the table are not laid out as 'samurai'"
+    assert all(why in row["message"] for row in answers[2:])
 
 
 def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
@@ -277,9 +275,9 @@ def test_a_puzzle_in_a_file_is_solved_shown_listed_and_drawn(tmp_path):
 
 
 def test_wrong_cells_of_a_drawing_are_told_by_their_place():
-    with pytest.raises(InputError, match=r"row 1, column 2: '7' is not in the alphabet 1-4"):
+    with pytest.raises(bs.InputError, match=r"row 1, column 2: '7' is not in the alphabet 1-4"):
         bs.solve(".7" + TWO[2:], box=(2, 2))
-    with pytest.raises(InputError, match="grids of 40 digits that overlap have no alphabet"):
+    with pytest.raises(bs.InputError, match="grids of 40 digits that overlap have no alphabet"):
         bs.solve(drawn([(0, 0), (5, 8)], 40), box=(5, 8))
 
 

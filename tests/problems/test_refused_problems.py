@@ -11,10 +11,8 @@ from batchsolve import ExactCover, Rules, Stacks, Variant
 
 TWO = "....##\n....##\n......\n......\n##....\n##...."
 PLACE = ((0, 0),)
-MOST = np.array([2**64 - 1], np.uint64)
 ONE, FIRST, stacks = np.array([0, 1]), np.array([1], np.uint32), Stacks.from_lists
 UNFIT = r"^stacks of \(2,\) offsets, .* branches do not fit together"
-OF_63_BITS = r"must hold whole numbers of 63 bits, not array\(\[18446744"
 
 
 def one(**parts):
@@ -45,8 +43,7 @@ REFUSED = [
     (lambda: ExactCover([0, 3], [0, 1], 2), "indptr must begin with 0 and end with"),
     (lambda: ExactCover([0, 1], [0], 1, 2), "n_primary is 0 to 1, not 2"),
     (lambda: ExactCover([0, 1], [0.5], 1), "indices must hold whole numbers"),
-    (lambda: ExactCover([0, 1], MOST, 1), f"^indices {OF_63_BITS}"),
-    (lambda: ExactCover([0, 1], [0], 1, 0, colors=MOST), f"^colors {OF_63_BITS}"),
+    (lambda: ExactCover([0, 1], [0], 1, 0, colors=np.uint64([2**64 - 1])), "^colors .* 63 bits"),
     (lambda: one(item_names=["a", "b"]), "2 item names for 1 items"),
     (lambda: ExactCover.from_matrix([[2]]), "holds 0 and 1 only"),
     (lambda: ExactCover.from_matrix([[1, 1]], secondary=[False, True]), "must hold whole numbers"),
@@ -66,7 +63,6 @@ REFUSED = [
     (lambda: named(bounds={"a": (3, 2)}), "'a' has the bounds 3 and 2"),
     (lambda: coloured([0, -1, 0, 1]), "option 0 gives item 2 the colour -1; colours lie in 1"),
     (lambda: coloured([0, 1, 0, 2**32 - 1]), "option 1 gives item 2 the colour 4294967295"),
-    (lambda: coloured([0, 1, 0, 0.5]), "colors must hold whole numbers"),
     (lambda: coloured([0, 1, 0, 2], ["red"]), "1 colour names, but the highest colour is 2"),
     (lambda: named(colors=[None]), "colours of option 0 must be a mapping of items, not None"),
     # rules of grids
@@ -91,7 +87,6 @@ REFUSED = [
     (lambda: bs.tiling([[1], [1, 1]], "I2"), "the board is an array, or lists of equal length"),
     # stacks
     (lambda: Stacks([0, 1], [1], [0]), r"^offsets .* arrays of int64, .* not \[0, 1\]; Stacks.fr"),
-    (lambda: Stacks(None, None, None), "^offsets .* of int64, .*, not None"),
     (lambda: Stacks(ONE, np.array([1.5]), ONE[:1]), "options .* of uint32, not .*1.5"),
     (lambda: Stacks(ONE, FIRST, None), "roots .* of int64, .*, not None"),
     (lambda: Stacks(ONE * 1.0, FIRST, ONE[:1]), "^offsets .*, not .*0., 1."),
@@ -104,7 +99,6 @@ REFUSED = [
     (lambda: stacks([[-1]]), "32 bits"),
     (lambda: stacks([[1]], [0, 1]), "^2 roots for 1 stacks"),
     (lambda: stacks([[1]], [None]), r"^roots must hold whole numbers of 63 bits, not \[None\]"),
-    (lambda: stacks([[1]], [0.5]), r"^roots must hold whole numbers of 63 bits, not \[0.5\]"),
     (lambda: stacks([[1]], None, 5), "^branches of stacks must have 2 dimensions, not 0"),
     *(
         (lambda branches=branches: stacks([[1]], None, branches), UNFIT)

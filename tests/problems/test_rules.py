@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from oracles import grids_by_rules
 
 import batchsolve as bs
-from batchsolve import Stacks
 from batchsolve.engines import UNLIMITED, Task, get_engine
 from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain
 from batchsolve.problems.sudoku import Variant, Variants
@@ -24,7 +23,7 @@ def grids_of(problem, engine, clues=None, **settings):
     """All solved grids of a problem, found by an engine."""
     grid = np.zeros(problem.n_cells, np.uint8) if clues is None else np.array(clues, np.uint8)
     stack = problem.stack(grid)
-    task = Task.of(Stacks.from_lists([stack.tolist()]), keep=10**6, **settings)
+    task = Task.of(bs.Stacks.from_lists([stack.tolist()]), keep=10**6, **settings)
     outcome = engine.search(problem, task)
     assert len(outcome.frontier) == 0
     for cover in itertools.islice(outcome.solutions, 5):
@@ -78,12 +77,12 @@ def test_named_rules_of_usual_grids(name):
     """`lanes` and `dlx` find as many grids with the same first rows; they follow the rule."""
     rules = plain(3, 3) + named(name, 3, 3)
     problem = Variant(rules)
-    first = problem.grids(Stacks.from_lists([next(bs.solutions(problem, engine="lanes"))]))[0]
+    first = problem.grids(bs.Stacks.from_lists([next(bs.solutions(problem, engine="lanes"))]))[0]
     stack = problem.stack(np.where(np.arange(81) < 36, first, 0))
     counts = [bs.count(problem, stack, engine=e, limit=50, jobs=1).count for e in ("dlx", "lanes")]
     assert counts[0] == counts[1] > 0
     for solution in itertools.islice(bs.solutions(problem, engine="lanes", jobs=1), 3):
-        grid = problem.grids(Stacks.from_lists([solution]))[0]
+        grid = problem.grids(bs.Stacks.from_lists([solution]))[0]
         assert grids_by_rules(rules, grid.tolist()) == {tuple(grid.tolist())}
 
 
@@ -194,7 +193,7 @@ def test_frontiers_of_rows_whose_rules_differ(rows, budget, data):
             first, left = left.take(is_first), left.take(~is_first)
             one = problem.of_row(int(first.roots[0]))
             outcome = DLX.search(one, Task.of(first, budget=budget, fineness=UNLIMITED))
-            left = Stacks.concatenate([each for each in (outcome.frontier, left) if len(each)])
+            left = bs.Stacks.concatenate([each for each in (outcome.frontier, left) if len(each)])
         else:
             outcome = LANES.search(problem, Task.of(left, budget=budget))
             left = outcome.frontier
@@ -254,7 +253,7 @@ def test_cages_that_follow_do_not_depend_on_the_rows_beside():
 def test_clashes_of_random_stacks(rules, stack):
     """Options of cages and marks may stand in stacks, and clash as others do."""
     problem = Variant(rules)
-    task = Task.of(Stacks.from_lists([stack]))
+    task = Task.of(bs.Stacks.from_lists([stack]))
     one, other = DLX.search(problem, task), LANES.search(problem, task)
     assert one.counts.tolist() == other.counts.tolist()
     assert one.clash.tolist() == [problem.clash_position(stack)]

@@ -21,24 +21,31 @@ def test_json_lines_give_the_stacks_back(rows, base):
     assert as_lists(Stacks.from_jsonl(stacks.to_jsonl(PROBLEM), PROBLEM)) == as_lists(stacks)
 
 
-def test_a_foreign_problem_is_refused():
-    text = Stacks.from_lists([[1, 2]]).to_jsonl(PROBLEM)
-    with pytest.raises(InputError, match="belong to another problem"):
-        Stacks.from_jsonl(text, Sudoku(1, 4))
+TEXT, OTHER = Stacks.from_lists([[1]]).to_jsonl(PROBLEM), Sudoku(1, 4)
+OLDER = TEXT.replace('"version": 3', '"version": 2')
+DAMAGED = "damaged: the file was changed after it was written"
 
 
-def test_damaged_stacks_are_refused():
-    foreign = Stacks.from_lists([[PROBLEM.n_options]]).to_jsonl(PROBLEM)
+@pytest.mark.parametrize(
+    ("text", "problem", "message"),
+    [
+        (TEXT, OTHER, "belong to another problem"),
+        (TEXT + '{"root": 1, "stack": []}\n', PROBLEM, DAMAGED),
+        (TEXT.replace(PROBLEM.fingerprint, "0"), OTHER, DAMAGED),
+        (TEXT.replace("[1]", "[2]"), OTHER, DAMAGED),
+        (OLDER, PROBLEM, "another version of batchsolve .*split again"),
+        ("{}", PROBLEM, "line 1: expected the header"),
+    ],
+)
+def test_damaged_and_foreign_stacks_are_refused(text, problem, message):
+    with pytest.raises(InputError, match=message):
+        Stacks.from_jsonl(text, problem)
+
+
+def test_an_option_that_does_not_exist_is_refused():
+    text = Stacks.from_lists([[PROBLEM.n_options]]).to_jsonl(PROBLEM)
     with pytest.raises(ProblemError, match=r"option \d+ does not exist"):
-        Stacks.from_jsonl(foreign, PROBLEM).check(PROBLEM)
-    text = Stacks.from_lists([[1]]).to_jsonl(PROBLEM)
-    with pytest.raises(InputError, match="damaged: the file was changed"):
-        Stacks.from_jsonl(text + '{"root": 1, "stack": []}\n', PROBLEM)
-    for foreign in (text.replace(PROBLEM.fingerprint, "0"), text.replace("[1]", "[2]")):
-        with pytest.raises(InputError, match="damaged: the file was changed after it was written"):
-            Stacks.from_jsonl(foreign, Sudoku(1, 4))
-    with pytest.raises(InputError, match="line 1: expected the header"):
-        Stacks.from_jsonl("{}", PROBLEM)
+        Stacks.from_jsonl(text, PROBLEM).check(PROBLEM)
 
 
 @given(rows=lists, data=st.data())
@@ -128,10 +135,3 @@ def test_branches_are_written_and_read():
         with pytest.raises(ProblemError, match="no branch of the stack"):
             Stacks.from_lists([[1]], branches=[branch]).check(problem)
     Stacks.from_lists([[1]], branches=[[2, 0, 4]]).check(problem)
-
-
-def test_stacks_of_another_version_are_refused_in_one_message():
-    problem = ExactCover.from_options([["a"]], ["a"])
-    text = Stacks.from_lists([[0]]).to_jsonl(problem).replace('"version": 3', '"version": 2')
-    with pytest.raises(InputError, match=r"another version of batchsolve .*split again"):
-        Stacks.from_jsonl(text, problem)

@@ -11,7 +11,6 @@ from invoking import invoke, refused
 from oracles import bounded_covers, covers, orbits
 
 import batchsolve as bs
-from batchsolve.problems.families import family
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.sources import TableSource
 
@@ -96,7 +95,7 @@ def test_problems_without_symmetries_say_so(caplog, problem, stack, is_said):
 
 
 def test_boards_of_every_form_have_their_symmetries():
-    assert len(bs.symmetries(family("dominoes:4x5"))) == 4
+    assert len(bs.symmetries(bs.family("dominoes:4x5"))) == 4
     assert len(bs.symmetries(bs.tiling("2x2x2", {"domino": "XX"}, use="any number"))) == 48
     only_reflected = bs.tiling(".#./...", {"X": "X"}, use="any number")
     assert len(bs.symmetries(only_reflected)) == 2
@@ -140,7 +139,7 @@ def test_pieces_become_their_reflections():
 
 
 def test_symmetries_that_change_the_clues_do_not_count():
-    problem = family("queens:6")
+    problem = bs.family("queens:6")
     whole = bs.symmetries(problem)
     corner = whole.stabiliser([0])
     assert (len(whole), len(corner)) == (8, 2)
@@ -159,11 +158,11 @@ def test_symmetries_of_a_file(tmp_path):
     printed = invoke("count", "latin:3", "--symmetries", path)
     assert (printed.exit_code, printed.stdout) == (0, "6\n")  # of 12
     both = invoke("count", "latin:3", "--symmetries", path, "--up-to-symmetry")
-    problem = family("latin:3")
+    problem = bs.family("latin:3")
     group = bs.Symmetries.generated(problem, [exchange]).joined(bs.symmetries(problem))
     assert int(both.stdout) == len(orbits(covers(problem), group.images))
-    all_of_them = bs.structure_symmetries(family("latin:4"))  # 82,944, the board's among them
-    assert all_of_them.joined(bs.symmetries(family("latin:4"))) is all_of_them
+    all_of_them = bs.structure_symmetries(bs.family("latin:4"))  # 82,944, the board's among them
+    assert all_of_them.joined(bs.symmetries(bs.family("latin:4"))) is all_of_them
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

@@ -4,7 +4,6 @@ from hypothesis import given, strategies as st
 from oracles import tilings as count_tilings
 
 import batchsolve as bs
-from batchsolve import InputError, ProblemError
 from batchsolve.formats.pictures.boards import Board
 from batchsolve.problems import tilings
 
@@ -104,7 +103,7 @@ def test_tilings_agree_with_the_slow_solver(board, chosen, kind, fill):
     slow = [(tilings.orientations(shape, kind, solid), *use) for _, shape, use in named]
     try:
         problem = tilings.placements(cells, named, kind, fill=fill)
-    except ProblemError:  # the sizes prove that no tiling exists
+    except bs.ProblemError:  # the sizes prove that no tiling exists
         assert not chosen or count_tilings(cells, slow, fill) == 0
         return
     assert n_covers(problem) == count_tilings(cells, slow, fill)
@@ -159,7 +158,6 @@ def test_drawings_of_boards_and_pieces():
         ("board: 1x2\npieces twice: I2", "line 2: unknown use of a piece 'twice'; choose from"),
         ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': the upper bound is 1 to"),
         (f"board: 1x2\npieces 2..{10**30} times: I2", "the upper bound is 1 to 1,000,000, and not"),
-        ("board: 1x2\npieces 0: I2", "line 2: '0': the upper bound is 1 to"),
         ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
         ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
         ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),
@@ -174,7 +172,7 @@ def test_drawings_of_boards_and_pieces():
 def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
     path = tmp_path / "my.tiling"
     path.write_text(text)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(bs.InputError) as caught:
         bs.read_problem(str(path))
     assert str(caught.value).startswith(f"{path}: ")
     assert message in str(caught.value)
@@ -182,26 +180,20 @@ def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
 
 def test_so_many_options_are_refused(monkeypatch):
     monkeypatch.setattr("batchsolve.problems.tilings.MOST_OPTIONS", 100)
-    with pytest.raises(ProblemError, match="more than 100 options; take fewer pieces"):
+    with pytest.raises(bs.ProblemError, match="more than 100 options; take fewer pieces"):
         bs.tiling("8x8", "dominoes", use="any number")
 
 
-def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, monkeypatch):
-    import io
-    import sys
-
+def test_a_tiling_comes_from_any_file_and_from_standard_input(tmp_path, typed):
     text = "board: 2x3\npieces any number: I2\n"
     (tmp_path / "board.txt").write_text(text)
     assert bs.count(str(tmp_path / "board.txt"), jobs=1).count == 3
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    typed(text)
     assert bs.read_problem("-").problem.n_options == 7
 
 
-SLACK = "board: 9x9\nfill: no\npieces: pentominoes trominoes I4 O4 L4\n"
-
-
 def test_cells_that_stay_empty_are_filled_where_the_sizes_tell_their_number():
-    problem = tilings.read_tiling(SLACK)
+    problem = tilings.read_tiling("board: 9x9\nfill: no\npieces: pentominoes trominoes I4 O4 L4")
     assert (problem.n_primary, problem.n_items, problem.n_bounded) == (17 + 81 + 1, 99, 1)
     found = bs.count(problem, limit=1, node_limit=10_000, jobs=1)
     assert (found.count, found.nodes < 1000) == (1, True)

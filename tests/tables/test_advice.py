@@ -1,7 +1,6 @@
 """Advice names the column and the kind of file that is there."""
 
 import gzip
-import zipfile
 
 import numpy as np
 import pandas as pd
@@ -59,18 +58,11 @@ def test_other_values_have_no_leading_zeros(values, said):
 TABLE = pa.table({"puzzle": [PUZZLE] * 50})
 
 
-def zipped(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in ("in.csv", "other.csv"):  # one alone is read
-            archive.writestr(name, f"puzzle\n{PUZZLE}\n")
-
-
 def plain(data):
     return lambda path: path.write_bytes(data)
 
 
 KINDS = {
-    "a zip archive": zipped,
     "compressed, perhaps twice; unpack it": plain(gzip.compress(gzip.compress(PUZZLE.encode()))),
     "a table in ORC": lambda path: pyarrow.orc.write_table(TABLE, str(path)),
     "UTF-16 text; convert it: iconv": plain(f"puzzle\n{PUZZLE}\n".encode("utf-16")),
@@ -129,26 +121,16 @@ def test_names_of_strata_are_escaped(tmp_path):
     assert len(str(judged).splitlines()) == 3
 
 
-def written_by(writer):
-    def write(path):
-        with writer(str(path), TABLE.schema) as out:
+@pytest.mark.parametrize("form", [pa.ipc.new_file, pa.ipc.new_stream, None])
+def test_a_row_of_a_table_that_is_no_text_is_to_be_named(form, tmp_path):
+    path = tmp_path / ("in.arrow" if form else "in.npy")
+    if form:
+        with form(str(path), TABLE.schema) as out:
             out.write_table(TABLE)
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("name", "write"),
-    [
-        ("in.arrow", written_by(pa.ipc.new_file)),
-        ("in.arrow", written_by(pa.ipc.new_stream)),
-        ("in.npy", lambda path: np.save(path, np.zeros((50, 16), int))),
-    ],
-)
-def test_a_row_of_a_table_that_is_no_text_is_to_be_named(name, write, tmp_path):
-    write(tmp_path / name)
-    why = rf"a table of 50 grids; name a row, as in .*{name}#1 .*, or solve it alone$"
+    else:
+        np.save(path, np.zeros((50, 16), int))
+    why = rf"a table of 50 grids; name a row, as in .*{path.name}#1 .*, or solve it alone$"
     with pytest.raises(bs.InputError, match=why):
-        bs.read_problem(tmp_path / name)
-    assert bs.read_problem(f"{tmp_path}/{name}#1").problem.n_digits == 4
-    assert bs.solve_file(tmp_path / name, tmp_path / "out.csv").rows == 50
+        bs.read_problem(path)
+    assert bs.read_problem(f"{path}#1").problem.n_digits == 4
+    assert bs.solve_file(path, tmp_path / "out.csv").rows == 50

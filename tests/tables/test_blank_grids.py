@@ -3,6 +3,7 @@
 import pandas as pd
 import pyarrow as pa
 import pytest
+from conftest import answers_to
 
 import batchsolve as bs
 
@@ -17,9 +18,8 @@ RULES = {
 }
 
 
-def solved(row, **how):
-    [found] = bs.solve_table(pa.Table.from_pylist([row]), limit=999, **how).to_pylist()
-    return found
+def solved(*rows, **how):
+    return bs.solve_table(pa.Table.from_pylist(rows), limit=999, **how).to_pylist()
 
 
 NAMES = ["solution", "answer", "solved", "Solutions", "target"]
@@ -28,10 +28,11 @@ NAMES = ["solution", "answer", "solved", "Solutions", "target"]
 @pytest.mark.parametrize(("kind", "name"), [*zip(RULES, NAMES, strict=True)])
 def test_a_solution_is_not_solved_as_the_puzzle(kind, name):
     rules, count = RULES[kind]
-    found = solved({**rules, name: SOLUTION})
-    assert (found["puzzle"], found["n_solutions"]) == ("." * 16, count)
-    assert (found["status"], found["agrees"]) == ("multiple", True)
-    assert solved({**rules, name: SOLUTION[::-1][:14] + "12"})["agrees"] is False
+    solutions = SOLUTION, SOLUTION[::-1][:14] + "12"
+    for solution, agrees in zip(solutions, (True, False), strict=True):
+        [found] = solved({**rules, name: solution})
+        assert (found["puzzle"], found["n_solutions"]) == ("." * 16, count)
+        assert (found["status"], found["agrees"]) == ("multiple", agrees)
 
 
 LISTED = " ".join(f"10;{r},0;{r},1;{r},2;{r},3" for r in range(4))
@@ -45,7 +46,7 @@ TELLING = {kind: RULES[kind] for kind in ("cages", "regions", "constraints")} | 
 @pytest.mark.parametrize("kind", TELLING)
 def test_rules_that_tell_the_size_need_no_solution(kind):
     rules, count = TELLING[kind]
-    found = solved(rules)
+    [found] = solved(rules)
     assert (found["puzzle"], found["n_solutions"]) == ("." * 16, count)
 
 
@@ -53,12 +54,10 @@ def test_lists_of_some_cells_from_0_leave_the_size_open():
     cages = {"cages": "3;0,0;0,1\n7;0,2;0,3"}
     with pytest.raises(bs.InputError, match=r"blank grids of an unknown size.* name the `box`"):
         solved(cages)
-    for found in (solved(cages, box=(2, 2)), solved({**cages, "box": "2x2"})):
+    for found in (*solved(cages, box=(2, 2)), *solved({**cages, "box": "2x2"})):
         assert (found["puzzle"], found["n_solutions"]) == ("." * 16, 48)
-    assert solved({"cages": "3;0,0;0,1\n7;0,8;8,8"})["puzzle"] == "." * 81
-    rows = [{"cages": LISTED}, cages]
-    found = bs.solve_table(pa.Table.from_pylist(rows), limit=999)["n_solutions"].to_pylist()
-    assert found == [288, 48]
+    assert solved({"cages": "3;0,0;0,1\n7;0,8;8,8"})[0]["puzzle"] == "." * 81
+    assert [row["n_solutions"] for row in solved({"cages": LISTED}, cages)] == [288, 48]
 
 
 @pytest.mark.parametrize("cages", ["3;1,1;1,99999", "3;1,1;1," + "9" * 5000])
@@ -72,20 +71,19 @@ def test_others_need_a_box(kind):
     rules, count = RULES[kind]
     with pytest.raises(bs.InputError, match=r"blank grids of an unknown size.* name the `box`"):
         solved(rules)
-    assert solved(rules, box=(2, 2))["n_solutions"] == count
+    assert solved(rules, box=(2, 2))[0]["n_solutions"] == count
 
 
 @pytest.mark.parametrize("solution", ["ABCDCDABBADCDCBA", " ".join(SOLUTION), list(SOLUTION)])
 def test_the_alphabet_is_that_of_the_solutions(solution):
-    found = solved({**CAGES, "solution": solution})
+    [found] = solved({**CAGES, "solution": solution})
     text = solution if isinstance(solution, str) else " ".join(map(str, solution))
     assert (found["agrees"], found["solution"]) == (True, text)
 
 
 def test_rows_have_the_size_that_they_tell():
     large = {"cages": "AB" + "." * 34, "sums": "A=1 B=?", "solution": None}
-    rows = [{**CAGES, "solution": SOLUTION}, large]
-    found = bs.solve_table(pa.Table.from_pylist(rows)).to_pylist()
+    found = solved({**CAGES, "solution": SOLUTION}, large)
     assert [len(row["puzzle"]) for row in found] == [16, 36]
     assert [row["status"] for row in found] == ["multiple", "multiple"]
     assert found[1]["solution"].startswith("1")
@@ -126,9 +124,8 @@ def test_an_empty_puzzle_beside_rules_is_the_matter_of_its_row(kind, empty):
     rules, count = RULES[kind]
     why = "no grid; a 4×4 grid has 16 characters"
     for puzzles in ([empty], [empty] * 2, [empty, "." * 16], ["." * 16, empty]):
-        rows = [{**rules, "puzzle": puzzle} for puzzle in puzzles]
-        table = pa.Table.from_pylist(rows, pa.schema(dict.fromkeys(rows[0], pa.string())))
-        found = bs.solve_table(table, limit=999).to_pylist()
+        columns = {name: [text] * len(puzzles) for name, text in rules.items()}
+        found = answers_to({**columns, "puzzle": pa.array(puzzles, pa.string())}, limit=999)
         assert [(row["status"], row["n_solutions"], row["message"]) for row in found] == [
             ("multiple", count, None) if puzzle else ("invalid", None, why) for puzzle in puzzles
         ]
@@ -138,8 +135,7 @@ def test_an_empty_puzzle_beside_rules_is_the_matter_of_its_row(kind, empty):
 @pytest.mark.parametrize("solutions", [[None, SOLUTION], [SOLUTION, None]])
 def test_rows_with_and_without_a_solution_are_blank_grids(kind, solutions):
     rules, count = RULES[kind]
-    rows = [{**rules, "solution": solution} for solution in solutions]
-    found = bs.solve_table(pa.Table.from_pylist(rows), limit=999).to_pylist()
+    found = solved(*({**rules, "solution": solution} for solution in solutions))
     assert [(row["n_solutions"], row["agrees"]) for row in found] == [
         (count, solution and True) for solution in solutions
     ]
@@ -149,8 +145,7 @@ def test_rows_with_and_without_a_solution_are_blank_grids(kind, solutions):
 @pytest.mark.parametrize("kind", RULES)
 def test_lists_of_nulls_alone_are_blank_grids(kind, lists):
     rules, count = RULES[kind]
-    rows = [{**rules, "puzzle": puzzle} for puzzle in lists]
-    found = bs.solve_table(pa.Table.from_pylist(rows), limit=999)["n_solutions"].to_pylist()
+    found = [row["n_solutions"] for row in solved(*({**rules, "puzzle": each} for each in lists))]
     assert found == [count if puzzle else None for puzzle in lists]
 
 
@@ -162,10 +157,10 @@ def test_full_grids_of_an_unknown_name_beside_rules_need_a_name(kind):
         row = {**rules, "label": label}
         with pytest.raises(bs.InputError, match="'label' holds full grids beside rules: if they"):
             solved(row)
-        found = solved(row, solution_column="label")
+        [found] = solved(row, solution_column="label")
         if kind == "regions" or label == SOLUTION:
             assert (found["n_solutions"], found["agrees"]) == (count, True)
         else:
             assert "need digits from 1" in found["message"]
-    assert solved({**rules, "label": SOLUTION}, column="label")["status"] == "unique"
-    assert solved({**rules, "label": SOLUTION[:15] + "0"})["status"] == "unique"
+    assert solved({**rules, "label": SOLUTION}, column="label")[0]["status"] == "unique"
+    assert solved({**rules, "label": SOLUTION[:15] + "0"})[0]["status"] == "unique"

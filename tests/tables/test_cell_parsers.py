@@ -10,7 +10,6 @@ from fuzzing import damage
 
 import batchsolve as bs
 
-N_MUTANTS = 400
 NINE = "123456789456789123789123456214365897365897214897214365531642978642978531978531642"
 SOLVED = {4: "1243342143122134", 9: NINE}
 REGIONS = json.dumps([[{"region": 2 * (r // 2) + c // 2} for c in range(4)] for r in range(4)])
@@ -102,7 +101,7 @@ def rows_of(n, name):
     chance = random.Random(f"{n} {name}")
     right = [{"puzzle": SOLVED[n][:-1] + ".", **cells} for cells in RIGHT[n, name]]
     rows = []
-    for k in range(N_MUTANTS):
+    for k in range(400):
         one = chance.choice(right)
         rows += [right[k % len(right)], {**one, name: mutant(one[name], chance)}]
     return rows

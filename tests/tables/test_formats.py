@@ -1,12 +1,11 @@
 """Common formats of puzzle collections: each gives the same answers as a plain file."""
 
 import gzip
-import io
 import json
 
 import numpy as np
 import pytest
-from conftest import interrupted_after
+from conftest import SOLUTION, interrupted_after, npy
 
 import batchsolve as bs
 from batchsolve.cli.terminal import TimeIsUp
@@ -14,7 +13,6 @@ from batchsolve.errors import named_errors
 from batchsolve.tables.corpus import Corpus
 
 PUZZLES = ["1.....2..3.....4", "." * 16, "12.............."]
-SOLUTION = "1243342143122134"
 
 
 @pytest.fixture
@@ -61,7 +59,7 @@ def test_fields_parted_by_blanks(read):
 @pytest.mark.parametrize("kind", ["u1", "<i8", ">i4"])
 def test_an_array_of_numpy(read, shape, kind):
     for values in (np.array(digits(PUZZLES), kind).reshape(shape), np.array(PUZZLES)):
-        assert read("in.npy", array(values)) == (["puzzle"], digits(PUZZLES), [])
+        assert read("in.npy", npy(values)) == (["puzzle"], digits(PUZZLES), [])
 
 
 @pytest.mark.parametrize(
@@ -98,11 +96,6 @@ def test_arrays_of_json_without_grids_are_refused(text, tmp_path):
         bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
 
 
-def array(values):
-    np.save(file := io.BytesIO(), values)
-    return file.getvalue()
-
-
 def header(text):
     data = text.encode() + b"\n"
     return b"\x93NUMPY\1\0" + len(data).to_bytes(2, "little") + data
@@ -114,11 +107,11 @@ HUGE = "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000000, 81)
 @pytest.mark.parametrize(
     ("name", "content", "why"),
     [
-        ("in.npy", array(np.zeros((2, 15), int)), r".* of the shape \(2, 15\) holds no puzzles"),
-        ("in.npy", array(np.full((2, 16), 0.5)), "an array of float64"),
-        ("in.npy", array(np.array(3)), "an array of int64 of the shape"),
-        ("in.npy", array(np.full((2, 16), 300)), "row 1 has 300 in cell 1; digits are 1 to 4, 0"),
-        ("in.npy", array(np.array([{}])), "cannot be read as an array of NumPy: Object arrays"),
+        ("in.npy", npy(np.zeros((2, 15), int)), r".* of the shape \(2, 15\) holds no puzzles"),
+        ("in.npy", npy(np.full((2, 16), 0.5)), "an array of float64"),
+        ("in.npy", npy(np.array(3)), "an array of int64 of the shape"),
+        ("in.npy", npy(np.full((2, 16), 300)), "row 1 has 300 in cell 1; digits are 1 to 4, 0"),
+        ("in.npy", npy(np.array([{}])), "cannot be read as an array of NumPy: Object arrays"),
         ("in.npy", header("{'descr': '|u1', 'shape': ("), ""),
         ("in.npy", header(HUGE), ""),
         ("in.npy", header("{'descr': [" * 300), ""),
@@ -153,16 +146,12 @@ def test_half_of_a_surrogate_pair_in_a_problem_is_the_fault_of_its_row(tmp_path)
         bs.read_problem(tmp_path / "in.json")
 
 
-def test_a_section_is_no_array(read):
-    assert read("in.sdk", f"# [Puzzle]\n{PUZZLES[0]}\n")[1] == digits(PUZZLES[:1])
-
-
 @pytest.mark.parametrize("name", ["in.json", "in.npy", "in.txt"])
 def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_path):
     grids = [PUZZLES[0]] * 2000
     contents = {
         "in.json": json.dumps(grids).encode(),
-        "in.npy": array(np.array(grids)),
+        "in.npy": npy(np.array(grids)),
         "in.txt": "".join(f"{k:x} {grid}\n" for k, grid in enumerate(grids)).encode(),
     }
     (tmp_path / name).write_bytes(contents[name])

@@ -2,52 +2,30 @@ import bz2
 import gzip
 import io
 import json
-import os
 import tempfile
 from contextlib import suppress
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import coloured_problems, problems, problems_with_costs, rows_of_csv
+from conftest import EASY, coloured_problems, npy, problems, problems_with_costs, rows_of_csv
 from hypothesis import assume, given, strategies as st
 from invoking import refused
-from oracles import covers
+from oracles import covers, solved
 from scipy import sparse
 
 from batchsolve import ExactCover, InputError, Sudoku, count, solve_file
-from batchsolve.formats import whole_files
+from batchsolve.formats import exact_cover_files as files, whole_files
 from batchsolve.formats.drawings import draw_grid, read_grid
-from batchsolve.formats.exact_cover_files import (
-    read_dlx,
-    read_ec,
-    read_json,
-    read_npz,
-    read_sets,
-    write_dlx,
-    write_ec,
-    write_json,
-    write_npz,
-)
 from batchsolve.problems.families import family
 from batchsolve.problems.notation import Notation, default_box, notations, numbers
 from batchsolve.problems.sudoku import sudoku
 from batchsolve.runs.reading import describe, picture, read_problem
 
-NINE = """
-53..7....
-6..195...
-.98....6.
-8...6...3
-4..8.3..1
-7...2...6
-.6....28.
-...419..5
-....8..79
-"""
-LINE = NINE.replace("\n", "")
-DIGITS = [0 if c == "." else int(c) for c in LINE]
-ROWS = NINE.split()
+DIGITS = [0 if c == "." else int(c) for c in EASY]
+ROWS = [EASY[k : k + 9] for k in range(0, 81, 9)]
+NINE = "\n".join(["", *ROWS, ""])
 
 
 def numbered(separator, blank):
@@ -57,24 +35,10 @@ def numbered(separator, blank):
 @pytest.fixture
 def save(tmp_path):
     def write(name, content):
-        path = tmp_path / name
-        if isinstance(content, str):
-            path.write_text(content, encoding="utf-8", newline="")
-        else:
-            path.write_bytes(content)
-        return str(path)
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return str(tmp_path / name)
 
     return write
-
-
-@pytest.fixture
-def typed(monkeypatch):
-    """Return a function that puts a text on standard input."""
-
-    def give(text):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-
-    return give
 
 
 def test_a_grid_is_described(save):  # test_forms has more ways to write it
@@ -83,11 +47,8 @@ def test_a_grid_is_described(save):  # test_forms has more ways to write it
     assert (reading.problem, reading.name) == (sudoku(3, 3), path)
     assert (reading.stack.dtype, reading.notation.name) == (np.uint32, "1-9")
     assert reading.stack.tolist() == sudoku(3, 3).stack(DIGITS).tolist()
-    assert describe(reading) == {
-        **{"kind": "sudoku 3x3", "items": 324, "primary": 324, "secondary": 0, "options": 729},
-        **{"without_primary": 0, "colors": 0, "bounded": 0, "costs": False, "clues": 30},
-        **{"entries": 2916, "density": 4 / 324},
-    }
+    facts = {"kind": "sudoku 3x3", "items": 324, "options": 729, "entries": 2916, "clues": 30}
+    assert facts.items() <= describe(reading).items()
 
 
 def test_a_blank_row_is_no_rule():
@@ -127,8 +88,7 @@ def test_picture_of_a_file_is_a_file(save):
 
 def grid_of(n, symbols, separator, filled=None):
     """Return a solved grid, or its first cells, N to a line, with a separator between symbols."""
-    rows, columns = default_box(n)
-    cells = [(c + r * columns + r // rows) % n for r in range(n) for c in range(n)]
+    cells = (solved(*default_box(n)).ravel() - 1).tolist()
     written = [symbols[d] if filled is None or k < filled else "." for k, d in enumerate(cells)]
     lines = [separator.join(written[r * n : (r + 1) * n]) for r in range(n)]
     return "\n".join(lines), [d + 1 if w != "." else 0 for d, w in zip(cells, written, strict=True)]
@@ -175,20 +135,16 @@ BAD_GRIDS = {
     "": "is empty",
     "\n \n": "is empty",
     "# nothing\n+---+\n": "no grid, only comments, frames or blank lines",
-    LINE[:80]: "a line of 80 cells",
-    f"# two\n{LINE}\n{LINE[:80]}\n{LINE}": "3 grids, one a line",
-    "\n".join([" ".join(LINE)] * 3): "3 grids, one a line",
-    "\n".join([LINE] * 81): "81 grids, one a line",
-    NINE + NINE: r"2 grids; name one by its row, as in .*bad\.txt#1",
+    EASY[:80]: "a line of 80 cells",
+    f"# two\n{EASY}\n{EASY[:80]}\n{EASY}": "3 grids, one a line",
+    "\n".join([" ".join(EASY)] * 3): "3 grids, one a line",
+    "\n".join([EASY] * 81): "81 grids, one a line",
     NINE.replace("53..7....", "53..7..."): "line 2: 8 cells where most lines have 9",
     NINE.replace("53..7....\n", ""): "no grid: 8 lines of 9 cells",
-    NINE.replace("98", "9x"): "line 4: row 3, column 3: 'x' is not in the alphabet 1-9",
     NINE.replace("98", "9ü"): "line 4: row 3, column 3: 'ü' is not in the alphabet 1-9",
     NINE.replace("98", "9\1"): r"line 4: row 3, column 3: '\\x01' is not in the alphabet",
     numbered(" ", "0").replace("9 8", "9 10"): "line 3: row 3, column 3: '10' is not a number",
     numbered(" ", "-1").replace("9 8", "9 -2"): "row 3, column 3: '-2' is not a number",
-    numbered(" ", "-1").replace("9 8", "9 x"): "row 3, column 3: 'x' is not a number",
-    NINE.replace("98", "9~"): "row 3, column 3: '~' is not in the alphabet",
     grid_of(16, list("ABCDEFGHIJKLMNOP"), " ")[0].replace("B", "BB", 1): "column 2: 'BB' is not",
     "\n".join(["1234567"] * 7): "a grid of 7×7 cells has no usual boxes; name its `box`",
     "1 23 23\n4 1 23 23 4\n1 23 23 4\n1 23 23 4": "line 1: 3 cells where most lines have 4",
@@ -217,7 +173,7 @@ def test_compressed_files_and_standard_input(save, typed):
     assert read_problem(save("one.ec.gz", gzip.compress(b"1 1\na\na\n"))).problem.n_options == 1
     with pytest.raises(InputError, match=r"broken\.txt\.gz: "):
         read_problem(save("broken.txt.gz", b"no gzip"))
-    named = [write_ec(family(name)) for name in ("queens:6", "steiner:7")]
+    named = [files.write_ec(family(name)) for name in ("queens:6", "steiner:7")]
     for content in (NINE, "p ec 2\ns 1 2\n", '{"options": [["a"]]}', *named):
         typed(content)
         reading = read_problem("-")
@@ -233,7 +189,7 @@ def test_compressed_files_and_standard_input(save, typed):
 
 @pytest.fixture
 def corpus(save):
-    rows = [LINE, LINE.replace("5", ".", 1), LINE[:80], LINE]
+    rows = [EASY, EASY.replace("5", ".", 1), EASY[:80], EASY]
     table = "".join(f"basic{k},{row},{k % 3}\n" for k, row in enumerate(rows, 1))
     return save("corpus.csv", f"id,puzzle,level\n{table}")
 
@@ -267,23 +223,18 @@ def test_rows_that_do_not_exist_are_refused(corpus, row, message):
     assert str(caught.value).count(f"{corpus}: ") + str(caught.value).count(f"{corpus}#3: ") == 1
 
 
-def test_a_table_without_a_row_is_refused(corpus):  # test_forms has other tables
-    with pytest.raises(InputError, match=r"name a row, as in .*corpus\.csv#1"):
-        read_problem(corpus)
-
-
 def test_rows_of_other_tables(save):
-    less = LINE.replace("9", ".")
-    records = [{"puzzle": grid, "id": k, "tags": [k]} for k, grid in enumerate([LINE, less])]
+    less = EASY.replace("9", ".")
+    records = [{"puzzle": grid, "id": k, "tags": [k]} for k, grid in enumerate([EASY, less])]
     tables = {
-        "a.txt": f"# comment\n{LINE}\n\n{less}\n",
+        "a.txt": f"# comment\n{EASY}\n\n{less}\n",
         "a.jsonl": "\n".join(map(json.dumps, records)),
-        "with#1.tsv": f"puzzle\tid\n{LINE}\t0\n{less}\t1\n",
+        "with#1.tsv": f"puzzle\tid\n{EASY}\t0\n{less}\t1\n",
     }
     for name, content in tables.items():
         path = save(name, content)
         for row in ("2", "id=1")[: 1 if name.endswith("txt") else 2]:
-            assert read_problem(f"{path}#{row}").stack.size == 30 - LINE.count("9")
+            assert read_problem(f"{path}#{row}").stack.size == 30 - EASY.count("9")
     with pytest.raises(InputError, match="column 'tags' has values of list"):
         read_problem(save("a.jsonl", tables["a.jsonl"]) + "#tags=1")
 
@@ -311,14 +262,16 @@ def test_families_are_read_if_no_file_has_the_name(here):
     assert reading.problem.fingerprint == family("queens:6").fingerprint
     assert (reading.stack.size, reading.stack.dtype, reading.notation) == (0, np.uint32, None)
     assert read_problem("sudoku:2x3").notation.name == "1-6"
-    (here / "queens:6").write_text(LINE)
+    (here / "queens:6").write_text(EASY)
     assert isinstance(read_problem("queens:6").problem, Sudoku)
 
 
 def test_missing_files_and_directories(tmp_path, save):
     for text, message in {
-        "nothing.txt": r"nothing\.txt: no such file, nor one of the families queens:N",
-        "nothing.txt#1": r"nothing\.txt: No such file",
+        "puzzles-0001.txt": r"puzzles-0001\.txt: no such file, nor one of the families queens:N",
+        "data/sudoku.csv#3": r"data/sudoku\.csv: No such file",
+        "no 1 name": "no such file",
+        "queens:": "write queens:N",
         "nothing:3": "nothing:3: no such file, nor",
         "": "no such file",
         "#1": "no such file",
@@ -355,7 +308,7 @@ def same(one, other):
 
 @given(problem=problems() | named_problems())
 def test_what_is_written_as_ec_is_read_back(problem):
-    assert same(read_ec(write_ec(problem)), problem)
+    assert same(files.read_ec(files.write_ec(problem)), problem)
 
 
 def coloring_names(problem):
@@ -365,8 +318,8 @@ def coloring_names(problem):
 @given(problem=problems() | named_problems() | coloured_problems() | problems_with_costs())
 def test_what_is_written_as_dlx_is_read_back(problem):
     assume(problem.n_primary and problem.n_options)
-    assert coloring_names(read_dlx(write_dlx(problem))) == coloring_names(problem)
-    assert same(read_dlx("| a comment\n\n" + write_dlx(problem)), problem)
+    assert coloring_names(files.read_dlx(files.write_dlx(problem))) == coloring_names(problem)
+    assert same(files.read_dlx("| a comment\n\n" + files.write_dlx(problem)), problem)
 
 
 @given(problem=problems() | named_problems() | coloured_problems() | problems_with_costs())
@@ -384,17 +337,15 @@ def test_json_and_matrices_hold_the_same_problem(problem):
         fields["bounds"] = dict(zip(names, problem.bounds.tolist(), strict=False))
     if problem.costs is not None:
         fields["costs"] = problem.costs.tolist()
-    assert same(read_json(json.dumps(fields)), problem)
-    assert same(read_json(write_json(problem)), problem)
-    assert read_npz(write_npz(problem)).fingerprint == problem.fingerprint
-    assert same(read_json(json.dumps(fields | {"items": names})), problem)
+    assert same(files.read_json(json.dumps(fields)), problem)
+    assert same(files.read_json(files.write_json(problem)), problem)
+    assert files.read_npz(files.write_npz(problem)).fingerprint == problem.fingerprint
+    assert same(files.read_json(json.dumps(fields | {"items": names})), problem)
 
 
 @pytest.mark.parametrize("text", ["langford:4", "queens:5", "dominoes:2x3", "sudoku:2x2"])
-def test_families_survive_every_file(text, save, tmp_path):
+def test_matrices_of_families_are_read(text, save, tmp_path):
     problem = family(text)
-    for name, write in (("a.ec", write_ec), ("a.dlx", write_dlx)):
-        assert same(read_problem(save(name, write(problem))).problem, problem)
     parts = np.ones(problem.indices.size), problem.indices, problem.indptr
     matrix = sparse.csr_array(parts, (problem.n_options, problem.n_items))
     sparse.save_npz(tmp_path / "a.npz", matrix)
@@ -408,23 +359,23 @@ def test_families_survive_every_file(text, save, tmp_path):
 
 def test_dlx_has_comments_and_a_bar():
     text = "| Knuth's toy\n\n  | more\na b c | d e\n c e\n| within\na d\n\nb\n"
-    problem = read_dlx(text)
+    problem = files.read_dlx(text)
     assert problem.item_names == ("a", "b", "c", "d", "e")
     assert (problem.n_primary, problem.n_options) == (3, 3)
     assert covers(problem) == {frozenset({0, 1, 2})}
-    assert same(read_dlx(text.replace("| d", "|d")), problem)
+    assert same(files.read_dlx(text.replace("| d", "|d")), problem)
 
 
 def test_ec_with_numbers_names_items_as_the_file_does():
-    problem = read_ec("c comment\np ec 3\nc more\ns 1 3\ns 2\n")
+    problem = files.read_ec("c comment\np ec 3\nc more\ns 1 3\ns 2\n")
     assert problem.item_names == ("1", "2", "3")
     assert covers(problem) == {frozenset({0, 1})}
-    assert read_ec("p ec 3 0\n").n_options == 0
+    assert files.read_ec("p ec 3 0\n").n_options == 0
 
 
 def test_sets_say_how_long_they_are(save, typed):
     text = "4 3\n2 1 3\n2 2 4\n\n1 4\n"
-    problem = read_sets(text)
+    problem = files.read_sets(text)
     assert problem.item_names == ("1", "2", "3", "4")
     assert covers(problem) == {frozenset({0, 1})}
     for name in (save("a.sets", text), save("a.txt", text), "sets:" + save("b.dlx", text)):
@@ -438,17 +389,17 @@ def test_sets_say_how_long_they_are(save, typed):
 def test_a_form_before_a_name_tells_how_to_read_it(save, typed):
     text = "a b | x\na x\nb\n"
     for name in ("dlx:" + save("a", text), "dlx:" + save("a.ec", text)):
-        assert same(read_problem(name).problem, read_dlx(text))
+        assert same(read_problem(name).problem, files.read_dlx(text))
     typed(text)
-    assert same(read_problem("dlx:-").problem, read_dlx(text))
+    assert same(read_problem("dlx:-").problem, files.read_dlx(text))
     with pytest.raises(InputError, match="dlx:nothing: no such file"):
         read_problem("dlx:nothing")
 
 
 def test_blank_lines_of_ec_are_no_options():
-    assert read_ec("\n2 1\n\na b\n\na b\n\n").n_options == 1
-    assert read_ec("0 0\n\n").n_items == 0
-    assert same(read_ec(write_ec(ExactCover([0], [], 0))), ExactCover([0], [], 0))
+    assert files.read_ec("\n2 1\n\na b\n\na b\n\n").n_options == 1
+    assert files.read_ec("0 0\n\n").n_items == 0
+    assert same(files.read_ec(files.write_ec(ExactCover([0], [], 0))), ExactCover([0], [], 0))
 
 
 def test_json_takes_names_and_options_in_order(save):
@@ -457,11 +408,7 @@ def test_json_takes_names_and_options_in_order(save):
     assert problem.item_names == ("b", "a", "1")
     assert (problem.n_primary, problem.option_names) == (2, ("x", "y"))
     reading = read_problem(save("a.txt", json.dumps({"options": []})))
-    assert describe(reading) | {"kind": ""} == {
-        **{"kind": "", "items": 0, "primary": 0, "secondary": 0, "options": 0},
-        **{"colors": 0, "bounded": 0, "costs": False, "entries": 0, "density": 0.0, "clues": 0},
-        "without_primary": 0,
-    }
+    assert not any((describe(reading) | {"kind": ""}).values())
 
 
 def arrays_of(matrix):
@@ -471,11 +418,6 @@ def arrays_of(matrix):
 
 
 CSR = arrays_of(sparse.csr_array(np.eye(2)))
-
-
-def npy(array):
-    np.save(file := io.BytesIO(), array)
-    return file.getvalue()
 
 
 def npz(**change):
@@ -506,13 +448,11 @@ BAD_FILES = [
     ("a.dlx", "a 2:1|b\na\n", r"line 1: '2:1\|b' has the bounds \(2, 1\); the lower bound is"),
     ("a.dlx", "a 0|b\na\n", r"line 1: '0\|b' has the bounds \(0, 0\); the upper bound is 1 to"),
     ("a.dlx", "a 2|\na\n", r"line 1: the item '2\|' holds '\|'"),
-    ("a.ec", "a b\na b\n", "line 1: 'a' is not a whole number"),
     ("a.ec", "a b c\na b\n", "line 1: expected 'n_items n_options' or 'p ec n_items', not 'a b c'"),
     ("a.ec", "2 1\n", "line 2: 0 items where line 1 says 2"),
     ("a.ec", "2 1\na\na\n", "line 2: 1 items where line 1 says 2"),
     ("a.ec", "2 2\na b\na\n", "1 options where line 1 says 2"),
     ("a.ec", "2 1\na b\na\nb\n", "2 options where line 1 says 1"),
-    ("a.ec", "2 1\na b\na z\n", "line 3: the option names the unknown item 'z'"),
     ("a.ec", "2 1\na b\na:1 b\n", "line 3: 'a:1' gives item 'a' a colour; .ec has no colours, wri"),
     ("a.ec", "-2 1\na b\na b\n", "line 1: '-2' is not a whole number"),
     ("a.ec", "c only a comment\n", "line 1: expected the header, 'p ec n_items'"),
@@ -520,17 +460,13 @@ BAD_FILES = [
     ("a.ec", "p ec x\ns 1\n", "line 1: 'x' is not a whole number"),
     ("a.ec", "p ec 99999999999\n", "99999999999 items; 0 to 10,000,000 are possible"),
     ("a.ec", "c\np ec 3\ns 1 4\n", "line 3: the option names the unknown item '4'; the items are"),
-    ("a.ec", "p ec 3\ns 0\n", "line 2: the option names the unknown item '0'"),
-    ("a.ec", "p ec 3\ns 1 1\n", "line 2: the option names item '1' twice"),
     ("a.ec", "p ec 3\ns 1 b\n", "line 2: 'b' is not a whole number"),
     ("a.ec", "p ec 3\n1 2\n", "line 2: expected an option, 's item …', not '1'"),
     ("a.ec", "c\ns 1\np ec 3\n", "line 2: expected the header, 'p ec n_items'"),
-    ("a.ec", "p ec 3\np ec 3\n", "line 2: expected an option"),
     ("a.ec", "p ec 3 2\ns 1\n", "1 options where line 1 says 2"),
     ("a.json", "{\n'a'}", "not JSON that can be read: .*: line 2"),
     ("a.json", "[" * 100_000, "not JSON"),
-    ("a.json", '{"options": [["a"]], "options": []}', "an object has two fields 'options'; name"),
-    ("a.json", '{"options": [["a"]], "bounds": {"a": [1, 1], "a": [2, 2]}}', "two fields 'a'"),
+    ("a.json", '{"options": [["a"]], "bounds": {"a": [1, 1], "a": [2, 2]}}', "an object has two f"),
     ("a.json", "[1]", "expected an object with a list of lists of items called 'options'"),
     ("a.json", '{"options": 3}', "expected an object with a list of lists"),
     ("a.json", '{"options": [3]}', "option 0 must be a list of names, not 3"),
@@ -548,7 +484,6 @@ BAD_FILES = [
     ("a.json", '{"options": [["a"]], "colors": [{"b": 1}]}', "0 gives the item 'b' a colour, but"),
     ("a.json", '{"options": [["a"]], "colors": [{"a": 1}]}', "the primary item a a colour"),
     ("a.dlx", "a\na |\n", r"line 2: '\|' is not a cost; write it as \|\$25"),
-    ("a.dlx", "a\na |$x\n", r"line 2: '\|\$x' is not a cost; write it as"),
     ("a.dlx", "a\na |-1\n", r"line 2: '\|-1' is not a cost; write it as"),
     ("a.dlx", "a\na |$999999999999999\n", "the costs come to more than 281,474,976,710,656"),
     ("a.json", '{"options": [["a"]], "costs": [1.5]}', "costs must hold whole numbers"),
@@ -565,7 +500,6 @@ BAD_FILES = [
     ("a.sets", "2\n", "line 1: expected 'n_items n_options', not '2'"),
     ("a.sets", "2 1\n2 1\n", "line 2: 1 items where its size is 2"),
     ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
-    ("a.sets", "2 1\n1 3\n", "line 2: the option names the unknown item '3'; the items are: 1 2"),
     ("a.sets", "2 1\nx 1\n", "line 2: 'x' is not a whole number"),
     ("a.matrix", "01\n10\n1\n", "line 3: not a row of 0 and 1"),
     ("a.matrix", "01\n12\n", "line 2: not a row of 0 and 1"),
@@ -589,7 +523,6 @@ BAD_FILES = [
     ("a.npz", npz(indices=[0, None]), "not an .npz file of arrays"),
     ("a.npz", npz(colors=[0, 1]), "option 1 gives the primary item 1 a colour"),
     ("a.npz", npz(colors=[0]), "1 colours for 2 entries"),
-    ("a.npz", npz(costs=[1.0, 2.0]), "costs must hold whole numbers of 63"),
     ("a.npz", npz(bounds=[1, 2]), "bounds must have 2 dimensions, not 1"),
     ("a.npz", npz(bounds=[[1, 2]]), r"bounds of shape \(1, 2\)"),
     ("a.npz", npz(n_primary=1.0), "n_primary is a whole number, not 1.0"),
@@ -613,10 +546,10 @@ def test_bad_files_say_what_and_where(name, content, message, save):
 
 def test_matrices_and_packed_files_are_unpacked_up_to_a_bound(save, tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "a.npz", **CSR, padding=np.zeros(10_000))
-    files = [tmp_path / "a.npz", save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
+    paths = [tmp_path / "a.npz", save("a.dlx.gz", gzip.compress(b"a\n" * 10_001))]
     monkeypatch.setattr(whole_files, "MOST_BYTES", 20_000)
     monkeypatch.setattr(np, "load", None)  # the directory has the sizes, so nothing is loaded
-    for path in files:
+    for path in paths:
         with pytest.raises(InputError, match=rf"^{path}: unpacks to more than"):
             read_problem(path)
     assert read_problem(save("b.dlx.gz", gzip.compress(b"a\n" * 10_000))).problem.n_items == 1
@@ -628,8 +561,8 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
         with pytest.raises(InputError, match="/dev/zero: is a device, which may have no end"):
             read_problem(name)
     (tmp_path / "zero.dlx").symlink_to("/dev/zero")
-    files = [str(tmp_path / "zero.dlx"), save("a.dlx", "a\na\n")]
-    solve_file(files, tmp_path / "out.csv", jobs=1)
+    paths = [str(tmp_path / "zero.dlx"), save("a.dlx", "a\na\n")]
+    solve_file(paths, tmp_path / "out.csv", jobs=1)
     rows = rows_of_csv(tmp_path / "out.csv")
     assert [row["status"] for row in rows] == ["invalid", "unique"]
     assert "is a device, which may have no end; name a file" in rows[0]["message"]
@@ -643,75 +576,62 @@ def test_devices_and_pipes_without_end_are_refused(save, monkeypatch, tmp_path):
     assert "standard input: has more than" in refused("count", "dlx:-", input="a\n" * 10_001)
 
 
-TWO_COLOURS = ([0, 2, 4], [0, 1, 0, 1], 2, 1)
-
-
 def with_items(*names):
     return ExactCover([0, 2], [0, 1], 2, item_names=names)
 
 
 def with_colours(*names):
-    return ExactCover(*TWO_COLOURS, colors=[0, 1, 0, 2], color_names=names)
+    return ExactCover([0, 2, 4], [0, 1, 0, 1], 2, 1, colors=[0, 1, 0, 2], color_names=names)
 
 
 @pytest.mark.parametrize(
-    ("write", "problem", "message"),
+    ("form", "problem", "message"),
     [
-        (write_ec, with_items("a b", "c"), "item 0 is called 'a b'; here names are words without"),
-        (write_ec, with_items("", "c"), "item 0 is called ''"),
-        (write_ec, with_items("a", "|"), r"item 1 is called '\|'"),
-        (write_ec, with_items("a", "a"), "two items are called 'a'"),
-        (write_dlx, with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
-        (write_dlx, with_items("a\u2028", "b"), "item 0 is called"),
-        (write_dlx, with_colours("red", "red"), "two colours are called 'red'"),
-        (write_dlx, with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
-        (write_dlx, with_colours("", "red"), "colour 0 is called ''"),
-        (write_dlx, ExactCover([0, 1], [0], 1, n_primary=0), "without primary items"),
-        (write_ec, with_colours("red", "blue"), r"an \.ec file cannot hold colours; write \.dlx"),
-        (write_ec, ExactCover([0, 1], [0], 1, bounds=[[0, 1]]), "hold bounds; write .dlx"),
-        (write_ec, ExactCover([0, 1], [0], 1, costs=[3]), "hold costs; write .dlx"),
+        ("ec", with_items("a b", "c"), "item 0 is called 'a b'; here names are words without"),
+        ("ec", with_items("", "c"), "item 0 is called ''"),
+        ("ec", with_items("a", "|"), r"item 1 is called '\|'"),
+        ("ec", with_items("a", "a"), "two items are called 'a'"),
+        ("dlx", with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
+        ("dlx", with_items("a\u2028", "b"), "item 0 is called"),
+        ("dlx", with_colours("red", "red"), "two colours are called 'red'"),
+        ("dlx", with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
+        ("dlx", with_colours("", "red"), "colour 0 is called ''"),
+        ("dlx", ExactCover([0, 1], [0], 1, n_primary=0), "without primary items"),
+        ("ec", with_colours("red", "blue"), r"an \.ec file cannot hold colours; write \.dlx"),
+        ("ec", ExactCover([0, 1], [0], 1, bounds=[[0, 1]]), "hold bounds; write .dlx"),
+        ("ec", ExactCover([0, 1], [0], 1, costs=[3]), "hold costs; write .dlx"),
     ],
 )
-def test_what_a_form_cannot_hold_is_refused(write, problem, message):
+def test_what_a_form_cannot_hold_is_refused(form, problem, message):
     with pytest.raises(InputError, match=message):
-        write(problem)
+        getattr(files, f"write_{form}")(problem)
 
 
-COLOURED = {"indptr": [0, 2, 4], "indices": [0, 1] * 2, "data": np.ones(4)}
+def test_npz_files_have_costs_bounds_and_colours(save):
+    pairs = {"indptr": [0, 2, 4], "indices": [0, 1] * 2, "data": np.ones(4), "n_primary": 1}
+    given = {"costs": [3, 0], "bounds": [[1, 2]], "colors": [0, 7, 0, 7]}
+    reading = read_problem(save("a.npz", npz(**pairs, **given)))
+    assert {name: getattr(reading.problem, name).tolist() for name in given} == given
+    assert {"costs": True, "bounded": 1, "colors": 1}.items() <= describe(reading).items()
 
 
-@pytest.mark.parametrize(
-    ("name", "values", "beside", "fact"),
-    [
-        ("costs", [3, 0], {}, {"costs": True}),
-        ("bounds", [[1, 2], [0, 1]], {}, {"bounded": 2}),
-        ("colors", [0, 7, 0, 7], COLOURED | {"n_primary": 1}, {"colors": 1}),
-    ],
-)
-def test_npz_files_have_costs_bounds_and_colours(name, values, beside, fact, save):
-    reading = read_problem(save("a.npz", npz(**beside, **{name: values})))
-    assert getattr(reading.problem, name).tolist() == values
-    assert fact.items() <= describe(reading).items()
-
-
-pieces = st.sampled_from([*'0123456789 \n|-+.,;:#{}[]"ab', "p ec 3\n", "s 1 2\n", "2 1\n", LINE])
+pieces = st.sampled_from([*'0123456789 \n|-+.,;:#{}[]"ab', "p ec 3\n", "s 1 2\n", "2 1\n", EASY])
 texts = st.lists(pieces, max_size=40).map("".join).map(str.encode)
 suffixes = st.sampled_from([".ec", ".dlx", ".json", ".npz", ".txt", ".csv", ".sdk", ""])
 
 
 rows = st.sampled_from(["", "#1"])
-files = st.tuples(texts, rows) | st.tuples(st.binary(max_size=40), st.just(""))
+contents = st.tuples(texts, rows) | st.tuples(st.binary(max_size=40), st.just(""))
 
 
-@given(file=files, suffix=suffixes)
+@given(file=contents, suffix=suffixes)
 def test_whatever_a_file_holds_is_read_or_refused(file, suffix):
     content, row = file
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, f"a{suffix}")
-        with open(path, "wb") as stream:
-            stream.write(content)
+        path = Path(folder, f"a{suffix}")
+        path.write_bytes(content)
         with suppress(InputError):
-            assert read_problem(path + row).problem.n_items >= 0
+            assert read_problem(f"{path}{row}").problem.n_items >= 0
 
 
 def test_options_without_primary_items_are_in_no_cover_and_counted_by_show(save):

@@ -28,6 +28,7 @@ KILLER = {
     "sums": "A=10 B=12 C=12 D=12 E=14 F=12 G=8 H=23 I=9 J=16 K=19 L=11 M=14 N=18 O=14 P=18 Q=15 "
     "R=20 S=11 T=8 U=10 V=11 W=7 X=21 Y=19 Z=17 a=3 b=11 c=11 d=11 e=8",
 }
+SUMS = {word[0]: int(word[2:]) for word in KILLER["sums"].split()}
 KILLED = "285713964317946285496825173173694852964582731852371649528137496731469528649258317"
 
 
@@ -38,10 +39,6 @@ def table(**columns):
 def solved(rows, **how):
     """The answers to a table: rows as dicts."""
     return bs.solve_table(rows, jobs=1, **how).to_pylist()
-
-
-def grid_of(text):
-    return tuple(map(int, text))
 
 
 def all_of(rules):
@@ -55,7 +52,7 @@ def agree(row, grids):
     status = {0: "unsolvable", 1: "unique"}.get(len(grids), "multiple")
     assert row["status"] == status, row
     if grids:
-        assert grid_of(row["solution"]) in grids
+        assert tuple(map(int, row["solution"])) in grids
 
 
 def drawn_row(seed):
@@ -130,10 +127,7 @@ def test_formats_of_others():
         agree(answer, all_of(rules))
 
 
-def near(n):
-    """The pairs of cells that share an edge."""
-    right = [(k, k + 1) for k in range(n * n) if k % n < n - 1]
-    return [*right, *((k, k + n) for k in range(n * n - n))]
+SIDES = [(a, b) for a in range(16) for b in (a + 1, a + 4) if b < 16 and (b - a == 4 or b % 4)]
 
 
 @pytest.mark.parametrize(
@@ -144,7 +138,7 @@ def near(n):
     ],
 )
 def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
-    others = [(a, b, hidden) for a, b in near(4) if (a, b) != (0, 1)]
+    others = [(a, b, hidden) for a, b in SIDES if (a, b) != (0, 1)]
     rules = with_pairs((0, 1, shown), *others)
     given = table(pairs=[pairs, ""], constraints=["", f".Shape~4x4{constraints}"])
     for answer in solved(given, limit=300):
@@ -163,30 +157,21 @@ WRONG = [
     ({"cages": None, "sums": "A=3"}, "column 'cages': 16 cells have 16 labels, not 0"),
     ({"cages": CAGES, "sums": "A=3 B=4 C=5"}, "a sum for 'C', but no such cage"),
     ({"cages": CAGES, "sums": "A=3 A=4 B=4"}, "cage 'A' has two sums"),
-    ({"cages": CAGES, "sums": "A=3 B=x"}, "'B=x' is not a sum; write A=10 B=7"),
-    ({"cages": CAGES, "sums": '{"A":3'}, "sums are not a JSON object"),
-    ({"cages": CAGES, "sums": '{"A":3, "B": 7, "A": 4}'}, "an object has two fields 'A'"),
+    ({"cages": CAGES, "sums": '{"A":3, "B": 7, "A": 4}'}, "a JSON object: an object has two field"),
     ({"cages": CAGES, "sums": '{"A":' * 3000}, "sums are not a JSON object: "),
     ({"cages": "AAAAA" + "." * 11, "sums": "A=9"}, "cage 'A': 5 cells with different digits"),
     ({"marks": "e" * 15}, "column 'marks': 15 characters; 16 cells have 16 marks e, o or ., or 64"),
     ({"marks": "q" + "." * 15}, "column 'marks': 'q' is not a mark of a cell"),
-    ({"marks": "2" + "." * 63}, "'2' at the place of digit 1 of cell r1c1; write 1, or . to"),
     ({"pairs": "r1c1<r1c5"}, "column 'pairs': the grid has no cell 'r1c5'"),
     ({"pairs": "r1c1?r1c2"}, "column 'pairs': 'r1c1?r1c2' is not a pair of cells; write r1c1<r1c2"),
     ({"pairs": "r1c1<r1c1"}, "column 'pairs': 'r1c1<r1c1' names a cell and itself"),
-    ({"constraints": "Cage"}, "column 'constraints': 'Cage' is not a constraint string"),
     ({"constraints": ".Cage~3~R1C1~R1C2"}, "no Shape, which means 9x9, for a grid of 4x4"),
     ({"constraints": ".Shape~9x9"}, "constraint 'Shape~9x9': the grids of the table are 4x4"),
-    ({"constraints": ".Shape~4x4.Arrow~R1C1~R1C2"}, "constraint 'Arrow' is not supported"),
     ({"constraints": ".Shape~4x4.Or.Thermo~R1C1~R1C2.End"}, "constraint 'Or' is not supported"),
-    ({"constraints": ".Shape~4x4.Cage~x~R1C1"}, "'Cage~x~R1C1': 'x' is not a whole number of 1"),
-    ({"constraints": f".Shape~4x4.Cage~{'9' * 22}~R1C1"}, "is not a whole number of 1 to 9 digits"),
     ({"constraints": f".Shape~4x4.Cage~{-(2**60)}~R1C1"}, "is not a whole number of 1 to 9 digits"),
     ({"constraints": ".Shape~4x4.Cage~~R1C1~R1C2"}, "a cage has no sum; 0 means any sum"),
     ({"constraints": ".Shape~4x4.Cage"}, "constraint 'Cage' is malformed"),
-    ({"constraints": ".Shape~4x4.Jigsaw~AAAA"}, "16 cells have 16 labels, not 4"),
     ({"constraints": f".Shape~4x4.Jigsaw~{'A' * 17}"}, "have 16 labels, not 17"),
-    ({"constraints": ".Shape~4x4.Jigsaw~"}, "constraint 'Jigsaw~': 16 cells have 16 labels, not 0"),
     ({"constraints": ".Shape~4x4.Diagonal~1~-1"}, "a diagonal is 1 or -1"),
     ({"constraints": ".Shape~4x4.AntiKnight~2"}, "nothing follows its name, but '2' does"),
     ({"constraints": ".Shape~4x4.StrictXV~R1C1"}, "nothing follows its name, but 'R1C1' does"),
@@ -199,14 +184,12 @@ WRONG = [
         ({"constraints": f"3x3:{text}"}, "is not a killer of 9×9")
         for text in ("", ":", ":::::", "d", "k:", ":k:1:2:")
     ),
-    ({"constraints": "{"}, "column 'constraints': not JSON"),
     ({"constraints": "[]"}, "column 'constraints': '[]' is not a constraint string"),
     ({"constraints": '{"id": "", "cells": [], "lines": []}'}, "the JSON of SudokuPad, whose"),
     ({"constraints": '{"size": 9}'}, "a puzzle of size 9; the grids of the table have 4"),
     ({"constraints": '{"size": 4, "arrow": [1]}'}, "constraint 'arrow' is not supported"),
     (f_puzzle(xv=[1]), "constraint 'xv' is malformed"),
     (f_puzzle(xv=[{"cells": ["R1C1", "R1C2"], "value": "q"}]), "constraint 'xv'"),
-    ({"constraints": '{"size": 4, "killercage": [1]}'}, "constraint 'killercage' is malformed"),
     ({"constraints": '{"size": 4, "antiknight": "no"}'}, "constraint 'antiknight' is malformed"),
     *(
         (f_puzzle(killercage=[{"cells": ["R1C1"], "value": value}]), "not a whole number of 1 to")
@@ -218,13 +201,10 @@ WRONG = [
         (f_puzzle(grid=[[{}] * n for n in sizes]), "'grid': it is not 4 rows of 4 cells")
         for sizes in ([9] * 9, [8] * 2, [4] * 3, [4, 4, 4, 5], [0])
     ),
-    ({"constraints": '{"size": 4, "size": 9, "even": []}'}, "an object has two fields 'size'"),
+    ({"constraints": '{"size": 4, "size": 9, "even": []}'}, "not JSON: an object has two field"),
     ({"constraints": f'{{"size": 4, "even": {"[" * 3000 + "]" * 3000}}}'}, "nested more than 100"),
-    ({"constraints": '{"size": 4, "even": ' + "[" * 3000}, "not JSON: "),
     ({"pairs": f"r{'1' * 5000}c1<r1c2"}, "column 'pairs'"),
-    ({"rules": "knight", "pairs": "r1c1<r1c2"}, "column 'rules': unknown rule 'knight'"),
     ({"rules": "Normal rules apply."}, "column 'rules': unknown rule 'normal'"),
-    ({"regions": "Europe"}, "column 'regions': 16 cells have 16 labels, not 6"),
     ({"regions": "AAAAAAAABBBBBBBB"}, "column 'regions': region 'A' has 8 cells; each region"),
     ({"regions": "AAABBBBCCCCDDDDE"}, "column 'regions': region 'A' has 3 cells; each region"),
     ({"regions": "ééééAAAABBBB"}, "column 'regions': 16 cells have 16 labels, not 12"),
@@ -242,11 +222,11 @@ WRONG = [
     ({"cages": "5;0,0;0,1", "sums": "A=5"}, "lists of cells have their sums; leave out"),
     ({"cages": CAGES, "sums": "5"}, "column 'cages': 1 sums for 2 cages"),
     # numbers are written with the digits 0 to 9
-    ({"cages": "AA" + "." * 14, "sums": "A=٣"}, "column 'cages': 'A=٣' is not a sum"),
-    ({"marks": "١٢٣٤" * 16}, "'١' at the place of digit 1 of cell r1c1"),
+    ({"cages": "AA" + "." * 14, "sums": "A=٣"}, "'A=٣' is not a sum; write A=10 B=7"),
+    ({"marks": "١٢٣٤" * 16}, "'١' at the place of digit 1 of cell r1c1; write 1, or . to"),
     ({"pairs": "r١c١<r١c٢"}, "'r١c١<r١c٢' is not a pair of cells"),
     ({"constraints": ".Shape~4x4.Cage~3~R١C١~R١C٢"}, "'R١C١' is not a cell; write R1C2"),
-    ({"constraints": ".Shape~4x4.Cage~٣~R1C1~R1C2"}, "'٣' is not a whole number"),
+    ({"constraints": ".Shape~4x4.Cage~٣~R1C1"}, "'Cage~٣~R1C1': '٣' is not a whole number of 1"),
     ({"constraints": ".Shape~4x4.~R1C1_٢"}, "'٢' is not a whole number"),
     ({"constraints": ".Shape~4x4.Whisper~٢~R1C1~R1C2"}, "'٢' is not a whole number"),
     (f_puzzle(killercage=[{"cells": ["R١C١"], "value": 3}]), "'R١C١' is not a cell"),
@@ -280,11 +260,6 @@ def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     assert out.read_text().splitlines()[1:] == [rows[k] for k in (0, 2, 3, 5, 6)]
 
 
-def test_columns_of_lists_and_objects():
-    given = table(cages=[list("AABB" + "." * 12)], sums=[{"A": 3, "B": 7}])
-    agree(solved(given, limit=300)[0], all_of(rules_with(cages=(Cage((0, 1), 3), Cage((2, 3), 7)))))
-
-
 def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
     """A CSV file has the lists of a JSON file as texts."""
     labels = ["A", "A", "B", "B"] * 2 + ["C", "C", "D", "D"] * 2
@@ -307,14 +282,15 @@ def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
     assert first[3]["n_solutions"] == str(both.n_solutions)
 
 
-def test_a_null_is_the_sum_of_no_other_cage():
+def test_cages_and_sums_may_be_lists_and_objects():
     """Objects of Arrow have null where they lack a field, and so has the JSON made of them."""
     cages, sums = ["AA" + "." * 14, "..BB" + "." * 12], [{"A": 3, "B": None}, {"A": None, "B": 3}]
-    given = table(cages=cages, sums=sums)
-    texts = table(cages=cages, sums=list(map(json.dumps, sums)))
-    found = [[row["solution"] for row in solved(each)] for each in (given, texts)]
-    assert found[0] == found[1]
-    assert None not in found[0]
+    for rows in (
+        table(cages=list(map(list, cages)), sums=sums),
+        table(cages=cages, sums=list(map(json.dumps, sums))),
+    ):
+        for row, cells in zip(solved(rows, limit=300), [(0, 1), (2, 3)], strict=True):
+            agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
 
 
 def test_columns_of_numbers_are_no_rules():
@@ -402,9 +378,8 @@ def test_a_wrong_rule_beside_regions_is_named_once():
 
 def test_a_killer_of_sumocue():
     """The same killer as numbers: 256 times the sum, and the cage."""
-    sums = dict(word.split("=") for word in KILLER["sums"].split())
-    labels = list(sums)
-    numbers = [256 * int(sums[a]) + labels.index(a) for a in KILLER["cages"]]
+    labels = list(SUMS)
+    numbers = [256 * SUMS[a] + labels.index(a) for a in KILLER["cages"]]
     other = [numbers[0] + 256, *numbers[1:]]  # a cell says another sum of its cage
     texts = [f"3x3::k:{':'.join(map(str, each))}:" for each in (numbers, other)]
     right, wrong = solved(pa.table({"puzzle": ["." * 81] * 2, "constraints": texts}))
@@ -444,22 +419,17 @@ def test_the_guide_names_all_that_is_read():
 
 def listed(first, shape=list):
     """Return the cages of `KILLER` as sums and lists of cells, which count from `first`."""
-    totals = dict(word.split("=") for word in KILLER["sums"].split())
     cells = {}
     for k, label in enumerate(KILLER["cages"]):
         cells.setdefault(label, []).append(shape((k // 9 + first, k % 9 + first)))
-    return [{"sum": int(totals[label]), "cells": cells[label]} for label in totals]
-
-
-def lines_of_cages(first):
-    cages = listed(first)
-    cells = [";".join(f"{r},{c}" for r, c in cage["cells"]) for cage in cages]
-    return "\n".join(f"{cage['sum']};{those}" for cage, those in zip(cages, cells, strict=True))
+    return [{"sum": total, "cells": cells[label]} for label, total in SUMS.items()]
 
 
 @pytest.mark.parametrize("first", [0, 1])
 def test_cages_may_be_lists_of_cells(first, tmp_path):
-    texts = [json.dumps(listed(first)), lines_of_cages(first), json.dumps(listed(first, tuple))]
+    words = [[cage["sum"], *(f"{r},{c}" for r, c in cage["cells"])] for cage in listed(first)]
+    lines = "\n".join(";".join(map(str, line)) for line in words)
+    texts = [json.dumps(listed(first)), lines, json.dumps(listed(first, tuple))]
     rows = solved(pa.table({"puzzle": [KILLER["puzzle"]] * 3, "cages": texts}))
     assert [row["solution"] for row in rows] == [KILLED] * 3
     record = {"puzzle": KILLER["puzzle"], "cages": listed(first)}
@@ -470,19 +440,9 @@ def test_cages_may_be_lists_of_cells(first, tmp_path):
 
 
 def test_sums_may_be_in_the_order_of_cages():
-    numbers = [int(word.partition("=")[2]) for word in KILLER["sums"].split()]
+    numbers = list(SUMS.values())
     texts = [" ".join(map(str, numbers)), json.dumps(numbers), ",".join(map(str, numbers))]
     each = {name: [KILLER[name]] * 3 for name in ("puzzle", "cages")}
     assert [row["solution"] for row in solved(pa.table({**each, "sums": texts}))] == [KILLED] * 3
     as_lists = pa.table({**each, "sums": [numbers] * 3})
     assert [row["solution"] for row in solved(as_lists)] == [KILLED] * 3
-
-
-def test_a_layout_among_the_rules_of_a_row_must_be_that_of_the_table():
-    """Its problem would have other cells than the row."""
-    grid = "53..7....6..195....98....6.8...6...34..8.3..17...2...6.6....28....419..5....8..79"
-    rows = pa.table({"puzzle": [grid] * 4, "rules": ["", "", "samurai", "x+samurai"]})
-    found = bs.solve_table(rows)
-    assert found["status"].to_pylist() == ["unique", "unique", "invalid", "invalid"]
-    why = "the grids of the table are not laid out as 'samurai'"
-    assert all(why in message for message in found["message"].to_pylist()[2:])

@@ -1,7 +1,6 @@
 """Tables whose rows have different shapes, against each row solved alone."""
 
 import csv
-import itertools
 import random
 
 import numpy as np
@@ -9,9 +8,10 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
-from conftest import SOLUTION, rows_of_csv
+from conftest import PUZZLE, SOLUTION, answers_to, rows_of_csv
 from cutting import small_blocks
 from hypothesis import given, strategies as st
+from oracles import solved as square
 
 import batchsolve as bs
 from batchsolve.problems.notation import Notation
@@ -22,32 +22,25 @@ from batchsolve.tables.sources import TableSource
 ALPHABETS = {4: "1-4", 6: "1-6", 8: "1-8", 9: "1-9", 10: "1-9A", 12: "1-9A-C", 15: "1-9A-F"}
 ALPHABETS |= {16: "1-9A-G", 25: "numbers"}
 BOXES = [(2, 2), (2, 3), (3, 2), (2, 4), (3, 3), (2, 5), (3, 4), (3, 5), (4, 4), (5, 5)]
-BOX_FOR = {16: (2, 2), 36: (2, 3), 81: (3, 3), 256: (4, 4)}
 USUAL = [box for box in BOXES if box != (3, 2)]
 
 
 def grid(box, seed, n_blanks=None):
     """A puzzle of this shape and a solution, as text; its digits all occur."""
     rng = random.Random(f"{box} {seed}")
-    rows, columns = box
-    n = rows * columns
+    n = box[0] * box[1]
     digits = rng.sample(range(1, n + 1), n)
-    solved = [digits[(columns * (r % rows) + r // rows + c) % n] for r, c in cells(n)]
+    solution = [digits[digit - 1] for digit in square(*box).flat]
     blanks = set(rng.sample(range(n * n), rng.randrange(n) if n_blanks is None else n_blanks))
-    puzzle = [0 if k in blanks else digit for k, digit in enumerate(solved)]
+    puzzle = [0 if k in blanks else digit for k, digit in enumerate(solution)]
     notation = Notation.from_name(ALPHABETS[n], n)
-    return notation.decode(np.array([puzzle, solved], np.uint8), np.ones(2, bool)).to_pylist()
-
-
-def cells(n):
-    return itertools.product(range(n), repeat=2)
+    return notation.decode(np.array([puzzle, solution], np.uint8), np.ones(2, bool)).to_pylist()
 
 
 def alone(text, box, **how):
     """The answer to a puzzle alone in a table, of the shape that is named."""
-    n = box[0] * box[1]
-    table = pa.table({"puzzle": [text]})
-    return bs.solve_table(table, box=box, alphabet=ALPHABETS[n], **how).to_pylist()[0]
+    alphabet = ALPHABETS[box[0] * box[1]]
+    return answers_to({"puzzle": [text]}, box=box, alphabet=alphabet, **how)[0]
 
 
 @st.composite
@@ -92,22 +85,16 @@ def mixture(n_rows, boxes=USUAL):
     return pa.table({"puzzle": [grid(boxes[k % len(boxes)], k, 3)[0] for k in range(n_rows)]})
 
 
-def csv_rows(data):
-    return list(csv.reader(data.decode().splitlines()))[1:]
-
-
 def test_searches_that_leave_frontiers_answer_rows_of_their_shape():
     """Blank grids of several shapes with tiny budgets: covers of many problems are joined."""
     puzzles = ["." * 16, "1" + "." * 35, "." * 81, "..1" + "." * 13, "." * 256] * 2
-    table = pa.table({"puzzle": puzzles})
     for node_limit in (None, 40):
         how = {"limit": 5, "engine": "dlx", "node_limit": node_limit}
-        tables = ((table.slice(k, 1), BOX_FOR[len(puzzle)]) for k, puzzle in enumerate(puzzles))
-        each = [bs.solve_table(one, box=box, **how).to_pylist()[0] for one, box in tables]
+        each = [answers_to({"puzzle": [puzzle]}, **how)[0] for puzzle in puzzles]
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 10)
             for jobs in (1, 2):
-                assert bs.solve_table(table, jobs=jobs, **how).to_pylist() == each
+                assert answers_to({"puzzle": puzzles}, jobs=jobs, **how) == each
 
 
 @pytest.fixture
@@ -120,24 +107,20 @@ def test_a_shape_that_comes_late_is_read_by_each_row_alone(tmp_path, short_sampl
     nines = [grid((3, 3), k)[0] for k in range(30)]
     clear, _ = grid((4, 4), 0, 2)
     unclear = clear.replace("G", ".").replace("0", ".")
-    fours = ["1.....2..3.....4", "AB..............", "1 . . . . . 2 . . 3 . . . . . 4"]
+    fours = [PUZZLE, "AB..............", " ".join(PUZZLE)]
     path = tmp_path / "in.txt"
     path.write_text("\n".join([*nines, clear, unclear, *fours]))
     with small_blocks(500):
         bs.solve_file(path, tmp_path / "out.csv", engine="dlx")
-        rows = csv_rows((tmp_path / "out.csv").read_bytes())[30:]
+        rows = rows_of_csv(tmp_path / "out.csv")[30:]
         bs.solve_file(path, tmp_path / "named.csv", engine="dlx", alphabet="1-9A-G")
-        named = csv_rows((tmp_path / "named.csv").read_bytes())[30:]
-    assert rows[0][1] == alone(clear, (4, 4), engine="dlx")["solution"]
-    assert rows[1][1:3] == ["", "invalid"]
-    assert "1-9A-G or 0-9A-F; say which with `alphabet`" in rows[1][4]
-    assert [row[1] for row in rows[2:]] == [
-        "1243342143122134",
-        bs.solve("AB..............").solution,
-        "1 2 4 3 3 4 2 1 4 3 1 2 2 1 3 4",
-    ]
-    assert named[1][1] == alone(unclear, (4, 4), engine="dlx")["solution"]
-    assert [named[k][1] for k in (0, 2, 3, 4)] == [rows[k][1] for k in (0, 2, 3, 4)]
+        named = [row["solution"] for row in rows_of_csv(tmp_path / "named.csv")[30:]]
+    solutions = [SOLUTION, bs.solve(fours[1]).solution, " ".join(SOLUTION)]
+    in_16 = [alone(text, (4, 4), engine="dlx")["solution"] for text in (clear, unclear)]
+    assert [row["solution"] for row in rows] == [in_16[0], "", *solutions]
+    assert rows[1]["status"] == "invalid"
+    assert "1-9A-G or 0-9A-F; say which with `alphabet`" in rows[1]["message"]
+    assert named == [*in_16, *solutions]
 
 
 def test_first_rows_that_leave_the_alphabet_open_need_its_name(tmp_path, short_sample):
@@ -155,14 +138,14 @@ def test_the_alphabet_of_a_size_among_the_first_rows_is_that_of_its_rows():
     clear, _ = grid((4, 4), 0, 2)
     unclear = clear.replace("G", ".")
     nine, _ = grid((3, 3), 0)
-    table = pa.table({"puzzle": [nine, nine, nine, unclear, clear]})
-    assert bs.solve_table(table, engine="dlx")["status"].to_pylist()[3] != "invalid"
-    *rows, open_one = bs.solve_table(table.slice(0, 4), engine="dlx").to_pylist()
+    puzzles = [nine, nine, nine, unclear, clear]
+    assert answers_to({"puzzle": puzzles}, "status", engine="dlx")[3] != "invalid"
+    *rows, open_one = answers_to({"puzzle": puzzles[:4]}, engine="dlx")
     assert [row["status"] for row in rows] == ["unique"] * 3
     assert open_one["status"] == "invalid"
     assert "1-9A-G or 0-9A-F; say which with `alphabet`" in open_one["message"]
-    table = pa.table({"puzzle": [nine, nine, unclear, grid((3, 4), 0, 0)[0].replace("C", ".")]})
-    solved = bs.solve_table(table, engine="dlx", alphabet="1-9A-G").to_pylist()
+    puzzles = [nine, nine, unclear, grid((3, 4), 0, 0)[0].replace("C", ".")]
+    solved = answers_to({"puzzle": puzzles}, engine="dlx", alphabet="1-9A-G")
     assert [row["status"] for row in solved] == ["unique"] * 4
     assert "C" in solved[3]["solution"]  # its alphabet begins as the one that is named
 
@@ -173,7 +156,7 @@ def test_one_symbol_more_in_front_is_the_blank(alphabet):
     to_alphabet = str.maketrans(".123456789", alphabet)
     nine = nine.translate(to_alphabet)
     for rows in ([nine], [small, small, nine]):
-        solved = bs.solve_table(pa.table({"puzzle": rows}), alphabet=alphabet).to_pylist()
+        solved = answers_to({"puzzle": rows}, alphabet=alphabet)
         assert [row["status"] for row in solved] == ["unique"] * len(rows)
         assert solved[-1]["solution"] == solution.translate(to_alphabet)
 
@@ -181,8 +164,7 @@ def test_one_symbol_more_in_front_is_the_blank(alphabet):
 def test_an_alphabet_of_10_symbols_is_that_of_10_digits_if_a_row_has_them():
     (nine, _), (ten, solution) = grid((3, 3), 0), grid((2, 5), 0)
     to_letters = str.maketrans("123456789A", "ABCDEFGHIJ")
-    table = pa.table({"puzzle": [nine, nine, ten.translate(to_letters)]})
-    solved = bs.solve_table(table, alphabet="A-J").to_pylist()
+    solved = answers_to({"puzzle": [nine, nine, ten.translate(to_letters)]}, alphabet="A-J")
     assert [row["status"] for row in solved] == ["unique"] * 3
     assert solved[2]["solution"] == solution.translate(to_letters)
 
@@ -190,8 +172,7 @@ def test_an_alphabet_of_10_symbols_is_that_of_10_digits_if_a_row_has_them():
 def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     nine = grid((3, 3), 0)[0]
     rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]
-    solved = bs.solve_table(pa.table({"puzzle": [nine] * 3 + rows}), engine="dlx").to_pylist()
-    assert [row["message"] for row in solved[3:]] == [
+    assert answers_to({"puzzle": [nine] * 3 + rows}, "message", engine="dlx")[3:] == [
         "as a 8×8 grid: row 8, column 8: 'x' is not in the alphabet 1-8, nor a blank; "
         "if it is one, name it as `blank`",
         "as a 4×4 grid: row 1, column 1: '9' is not in the alphabet 1-4, nor a blank",
@@ -205,52 +186,34 @@ THIRDS = "AAABBBCCC" * 3 + "DDDEEEFFF" * 3 + "GGGHHHIII" * 3
 
 @pytest.mark.parametrize("how", [{"box": (3, 3)}, {"regions": THIRDS}])
 def test_a_shape_that_is_given_holds_for_all_rows(how):
-    table = pa.table({"puzzle": [grid((2, 2), 0)[0], grid((3, 3), 0)[0]]})
-    solved = bs.solve_table(table, engine="dlx", **how).to_pylist()
-    assert solved[0]["message"] == "16 characters; a 9×9 grid has 81"
-    assert solved[1]["status"] != "invalid"
+    puzzles = [grid((2, 2), 0)[0], grid((3, 3), 0)[0]]
+    messages = answers_to({"puzzle": puzzles}, "message", engine="dlx", **how)
+    assert messages == ["16 characters; a 9×9 grid has 81", None]
 
 
 def test_a_column_of_boxes():
-    six, other = grid((2, 3), 0)[0], grid((3, 2), 0)[0]
-    five = "12345" + "." * 20
-    rows = [
-        (six, ""),
-        (six, "2x3"),
-        (other, "3 × 2"),
-        (other, "2x3"),
-        (six, "3x3"),
-        (six, "six"),
-        ("." * 35, "2x3"),
-        (five, "1x5"),
-        (five, ""),
-        ("1.....2..3.....4", " 1 X 4 "),
-        (six, "2*3"),
-        (six, "0x3"),
-    ]
+    six, other, five = grid((2, 3), 0)[0], grid((3, 2), 0)[0], "12345" + "." * 20
+    boxes = {(six, ""): (2, 3), (six, "2x3"): (2, 3), (other, "3 × 2"): (3, 2)}
+    boxes |= {(other, "2x3"): (2, 3), (five, "1x5"): (1, 5), (PUZZLE, " 1 X 4 "): (1, 4)}
+    size = "boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
+    wrong = {(six, "3x3"): size.format(3, 3, 9, 81), ("." * 35, "2x3"): size.format(2, 3, 6, 36)}
+    no_box = "{!r} is not a box; write rows x columns, such as 2x3"
+    wrong |= {(six, text): no_box.format(text) for text in ("six", "2*3", "0x3")}
+    rows = [*boxes, *wrong, (five, "")]
     table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
-    solved = bs.solve_table(table, engine="dlx", limit=1000).to_pylist()
-    wrong = (
-        "column 'box': boxes of {0}×{1} are for a {2}×{2} grid, which has {3} characters or numbers"
-    )
-    assert [row["message"] for row in (*solved[4:7], *solved[10:])] == [
-        wrong.format(3, 3, 9, 81),
-        "column 'box': 'six' is not a box; write rows x columns, such as 2x3",
-        wrong.format(2, 3, 6, 36),
-        "column 'box': '2*3' is not a box; write rows x columns, such as 2x3",
-        "column 'box': '0x3' is not a box; write rows x columns, such as 2x3",
-    ]
-    assert "a 5×5 grid has no usual boxes" in solved[8]["message"]
-    for k, box in ((0, (2, 3)), (1, (2, 3)), (2, (3, 2)), (3, (2, 3)), (7, (1, 5)), (9, (1, 4))):
-        alone = bs.solve_table(table.slice(k, 1), engine="dlx", box=box, limit=1000).to_pylist()[0]
+    solved = answers_to(table, engine="dlx", limit=1000)
+    *told, of_five = [row["message"] for row in solved[len(boxes) :]]
+    assert told == [f"column 'box': {message}" for message in wrong.values()]
+    assert "a 5×5 grid has no usual boxes" in of_five
+    for k, box in enumerate(boxes.values()):
+        [alone] = answers_to(table.slice(k, 1), engine="dlx", box=box, limit=1000)
         assert all(solved[k][name] == alone[name] for name in ("n_solutions", "status"))
-    fixed = bs.solve_table(table, engine="dlx", box=(2, 3)).to_pylist()
+    fixed = answers_to(table, engine="dlx", box=(2, 3))
     assert [row["status"] == "invalid" for row in fixed[:3]] == [False, False, True]
     assert "all rows have the same rules" in fixed[2]["message"]
-    plain = pa.table({"puzzle": [six, six], "box": ["a red one", "a blue one"]})
-    assert "invalid" not in bs.solve_table(plain, engine="dlx")["status"].to_pylist()
-    some = pa.table({"puzzle": [six] * 3, "box": ["2*3", "2*3", "2x3"]})
-    states = bs.solve_table(some, engine="dlx")["status"].to_pylist()
+    plain, some = {"box": ["a red one", "a blue one"]}, {"box": ["2*3", "2*3", "2x3"]}
+    assert "invalid" not in answers_to({"puzzle": [six] * 2, **plain}, "status", engine="dlx")
+    states = answers_to({"puzzle": [six] * 3, **some}, "status", engine="dlx")
     assert states == ["invalid", "invalid", "unique"]
 
 
@@ -258,25 +221,23 @@ def test_a_column_of_boxes():
 def test_a_given_solution_may_have_another_form_than_most(digits):
     """It stands in the form of the column in what `augment` writes."""
     written = str.maketrans("1234", digits)
-    puzzle, solution = (each.translate(written) for each in ("1.....2..3.....4", SOLUTION))
+    puzzle, solution = (each.translate(written) for each in (PUZZLE, SOLUTION))
     forms = [solution, solution, " ".join(solution), ",".join(solution), " ".join(solution[::-1])]
     for texts in (forms, [" ".join(forms[0]), " ".join(forms[0]), *forms]):
         n = len(texts)
         table = pa.table({"puzzle": [puzzle] * n, "solution": texts})
-        assert bs.solve_table(table)["agrees"].to_pylist() == [True] * (n - 1) + [False]
+        assert answers_to(table, "agrees") == [True] * (n - 1) + [False]
         wrong = bs.audit(table, table).train
         assert (wrong.disagree, wrong.repeated) == (1, n - 1)
-        images = bs.augment(table.slice(0, n - 1))
-        assert bs.solve_table(images)["agrees"].to_pylist() == [True] * (n - 1)
+        assert answers_to(bs.augment(table.slice(0, n - 1)), "agrees") == [True] * (n - 1)
 
 
 def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
     puzzle = ".....5..5...6.........4....3........"
     one = [bs.solve(puzzle, box=box).solution for box in ((2, 3), (3, 2))]
     table = pa.table({"puzzle": [puzzle] * 4, "box": ["3x2", "3x2", "", "2x3"]})
-    assert bs.solve_table(table)["solution"].to_pylist() == [one[1], one[1], one[0], one[0]]
-    named = bs.solve_table(table, box=(2, 3))
-    assert named["solution"].to_pylist() == [None, None, one[0], one[0]]
+    assert answers_to(table, "solution") == [one[1], one[1], one[0], one[0]]
+    assert answers_to(table, "solution", box=(2, 3)) == [None, None, one[0], one[0]]
     pacsv.write_csv(table, tmp_path / "in.csv")
     bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy")
     kept = [row.any() for row in np.load(tmp_path / "out.npy")]
@@ -285,9 +246,9 @@ def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
 
 def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():
     nine = grid((3, 3), 0)[0]
-    table = pa.table({"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2})
+    columns = {"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2}
     why = "column 'box': boxes of 2×2 are for a 4×4 grid, which has 16 characters or numbers"
-    assert bs.solve_table(table, engine="dlx")["message"].to_pylist() == [why] * 2
+    assert answers_to(columns, "message", engine="dlx") == [why] * 2
 
 
 def test_rules_of_rows_hold_for_every_shape():
@@ -308,11 +269,10 @@ def test_rules_of_rows_hold_for_every_shape():
     names = ("puzzle", "box", "rules", "regions", "cages", "sums", "pairs")
     table = pa.table({name: [row.get(name, "") for row in rows] for name in names})
     how = {"engine": "dlx", "limit": 30}
-    solved = bs.solve_table(table, **how).to_pylist()
-    for row, found in zip(rows, solved, strict=True):
-        own = pa.table({name: [row.get(name, "")] for name in names})
+    solved = answers_to(table, **how)
+    for k, found in enumerate(solved):
         if found["status"] != "invalid":
-            assert found == bs.solve_table(own, **how).to_pylist()[0]
+            assert [found] == answers_to(table.slice(k, 1), **how)
     assert [row["status"] for row in solved[-2:]] == ["invalid", "invalid"]
     assert "argyle" in solved[-1]["message"]
 
@@ -320,9 +280,9 @@ def test_rules_of_rows_hold_for_every_shape():
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_rules_for_all_rows_hold_for_every_shape(jobs):
     puzzles = ["." * 16, "." * 36, "." * 81]
-    solved = bs.solve_table(pa.table({"puzzle": puzzles}), rules="x", engine="dlx", jobs=jobs)
-    assert solved["status"].to_pylist() == [bs.solve(p, rules="x").status for p in puzzles]
-    assert solved["solution"].to_pylist()[0] == bs.solve(puzzles[0], rules="x").solution
+    solved = answers_to({"puzzle": puzzles}, rules="x", engine="dlx", jobs=jobs)
+    assert [row["status"] for row in solved] == [bs.solve(p, rules="x").status for p in puzzles]
+    assert solved[0]["solution"] == bs.solve(puzzles[0], rules="x").solution
 
 
 def test_lists_of_numbers_of_any_length(tmp_path):
@@ -332,7 +292,7 @@ def test_lists_of_numbers_of_any_length(tmp_path):
     pq.write_table(table, tmp_path / "in.parquet")
     bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", engine="dlx")
     for solved in (pq.read_table(tmp_path / "out.parquet"), bs.solve_table(table, engine="dlx")):
-        assert solved["solution"].to_pylist() == [[*map(int, "1243342143122134")], nine, None, None]
+        assert solved["solution"].to_pylist() == [[*map(int, SOLUTION)], nine, None, None]
         assert solved["status"].to_pylist() == ["unique", "unique", "invalid", "invalid"]
 
 
@@ -344,8 +304,8 @@ def test_an_array_has_one_shape(tmp_path):
 
 
 def test_canonical_forms_of_every_shape_that_has_them():
-    texts = ["1.....2..3.....4", "." * 36, grid((5, 5), 0, 0)[0], "4.....3..1.....2"]
-    solved = bs.solve_table(pa.table({"puzzle": texts}), canonical=True, engine="dlx").to_pylist()
+    texts = [PUZZLE, "." * 36, grid((5, 5), 0, 0)[0], "4.....3..1.....2"]
+    solved = answers_to({"puzzle": texts}, canonical=True, engine="dlx")
     assert solved[0]["canonical"] == solved[3]["canonical"] == bs.canonical(texts[0])
     assert solved[1]["canonical"] == bs.canonical(texts[1])
     assert solved[2]["canonical"] is None
@@ -353,24 +313,16 @@ def test_canonical_forms_of_every_shape_that_has_them():
 
 
 def test_repeated_puzzles_of_every_shape(tmp_path):
-    four, nine, six = "1.....2..3.....4", grid((3, 3), 0)[0], grid((2, 3), 0)[0]
-    rows = [
-        (four, ""),
-        (nine, ""),
-        (four.replace(".", "0"), "2x2"),
-        (" ".join(four), ""),
-        (nine, "3x3"),
-        (six, ""),
-        (six, "3x2"),
-        (six, "2x3"),
-        ("4.....3..1.....2", ""),
-    ]
-    table = pa.table({"puzzle": [p for p, _ in rows], "box": [b for _, b in rows]})
+    four, nine, six = PUZZLE, grid((3, 3), 0)[0], grid((2, 3), 0)[0]
+    others = [four.replace(".", "0"), " ".join(four), nine, six, six, six, "4.....3..1.....2"]
+    boxes = ["", "", "2x2", "", "3x3", "", "3x2", "2x3", ""]
+    table = pa.table({"puzzle": [four, nine, *others], "box": boxes})
+    rows = table.to_pylist()
     pa.csv.write_csv(table, tmp_path / "in.csv")
     pa.csv.write_csv(table.slice(5, 1), tmp_path / "known.csv")
     for how, kept in (({}, [0, 1, 5, 6, 8]), ({"up_to_symmetry": True}, [0, 1, 5, 6])):
         bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", **how)
-        assert csv_rows((tmp_path / "out.csv").read_bytes()) == [list(rows[k]) for k in kept]
+        assert rows_of_csv(tmp_path / "out.csv") == [rows[k] for k in kept]
     summary = bs.dedupe(tmp_path / "in.csv", tmp_path / "out.csv", against=[tmp_path / "known.csv"])
     assert (summary.kept, summary.known) == (4, 2)
 
@@ -385,7 +337,7 @@ def test_a_row_of_another_shape_is_a_problem_of_its_own(tmp_path):
 
 
 def test_texts_of_several_sizes_are_no_array():
-    texts = [grid((3, 3), 0)[0], grid((3, 3), 1)[0], "1.....2..3.....4"]
+    texts = [grid((3, 3), 0)[0], grid((3, 3), 1)[0], PUZZLE]
     with pytest.raises(bs.InputError, match=r"most have that of 9×9 grids, but '1.*solve_table"):
         bs.solve_batch(texts)
     found = bs.solve_batch([*texts[:2], "123", "9" + "." * 15])
@@ -397,10 +349,10 @@ def test_texts_of_several_sizes_are_no_array():
 def test_engines_that_cannot_search_a_shape_leave_its_rows_unfinished():
     puzzles = [grid((3, 3), k, 2)[0] for k in range(2)] + ["12345" + "." * 20]
     table = pa.table({"puzzle": puzzles, "box": ["", "", "1x5"]})
-    solved = bs.solve_table(table, engine="lanes").to_pylist()
+    solved = answers_to(table, engine="lanes")
     assert [row["status"] for row in solved] == ["unique", "unique", "unfinished"]
     assert "boxes of 2 rows" in solved[2]["message"]
-    assert bs.solve_table(table)["status"].to_pylist() == ["unique", "unique", "multiple"]
+    assert answers_to(table, "status") == ["unique", "unique", "multiple"]
 
 
 def test_rows_of_several_shapes_are_no_workload(tmp_path):
