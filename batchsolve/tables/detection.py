@@ -48,7 +48,7 @@ from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.other_programs import is_grid_document, read_grid_document
 from batchsolve.formats.whole_files import compression_of, loads
 from batchsolve.problems.grids import as_whole, without_minus_one
-from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
+from batchsolve.problems.notation import BLANKS, default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.settings.arguments import each_of, is_address, path_of
@@ -345,6 +345,13 @@ def _is_name(field: str, below: str) -> bool:
     return bool(_NAME.fullmatch(field)) and not is_cut and grid_texts.looks_like_grid(below)
 
 
+def _is_faulty(field: str, below: str) -> bool:
+    """Return True if a field above a grid seems a grid, too: it has half of its characters."""
+    known = {*below.upper(), *BLANKS}
+    alike = sum(c in known or c.isdecimal() for c in field.upper())
+    return 2 * alike > len(below) and grid_texts.looks_like_grid(below)
+
+
 def _delimiter(line: str) -> str:
     return max(DELIMITERS, key=lambda d: (line.count(d), -DELIMITERS.index(d)))
 
@@ -352,8 +359,8 @@ def _delimiter(line: str) -> str:
 def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     """Return the names of the columns and the bytes before the first record.
 
-    A first record that holds a grid is not a header: then the columns are named ``puzzle``,
-    ``column_2``, ….
+    A first record that holds a grid, even a faulty one, is not a header: then the columns are named
+    ``puzzle``, ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
     end, is_open = record_end(head, begin, delimiter, most=1)
@@ -364,9 +371,14 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
             raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
     names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
-    grids = [k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)]
-    if grids:
-        return _headless_names(len(names), grids), begin
+    after, _ = record_end(head, end, delimiter, most=1)
+    below: list[str] = []
+    with suppress(InputError):
+        below = _fields((head[end:after] or head[end:]).decode(errors="replace"), delimiter)
+    if any(map(grid_texts.looks_like_grid, names)) or any(map(_is_faulty, names, below)):
+        both = [*enumerate(names), *enumerate(below[: len(names)])]
+        grids = {k for k, field in both if grid_texts.looks_like_grid(field)}
+        return _headless_names(len(names), sorted(grids)), begin
     if (name := repeated(names)) is not None:
         raise InputError(
             f"the header names column {quoted(name)} twice; rename one, or, if these are cells of "
