@@ -233,6 +233,8 @@ WRONG = [
         for cages, why in {
             '[{"sum": 5, "cells": [[0, 0], [0]]}]': "cage 1 is not an object such as",
             '[{"sum": 5, "cells": [[0, 0]]}, 7]': "cage 2 is not an object such as",
+            '[{"total": 5, "cells": [[0, 0]]}]': "cage 1 is not an object such as",
+            '[{"sum": 5, "cells": [[0, 0.9]]}]': "cage 1 is not an object such as",
             "[1, 2": "is not JSON",
             "5;2,2;2,3": "rows and columns may begin at 0 or 1; none is 0 or 4",
             "5;0,0;0,4": "cage 1: the grid has no cell 'R1C5'",
