@@ -147,8 +147,10 @@ def _numpy_table(data: bytes) -> pa.Table:
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
     array = as_whole(array)
-    if array.ndim == 4 and len(set(array.shape[1:])) == 1 and set(np.unique(array)) <= {0, 1}:
-        array = np.where(array.any(axis=3), array.argmax(axis=3) + 1, 0)  # a bit for each digit
+    are_bits = array.ndim == 4 and len(set(array.shape[1:])) == 1
+    if are_bits and set(np.unique(array)) <= {0, 1}:  # a bit for each digit
+        of_bits = array @ np.arange(1, array.shape[3] + 1)
+        array = np.where(array.sum(axis=3) > 1, -2, of_bits)  # several bits are no digit
     n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
     root = isqrt(n)
     are_rows = root * root == n and default_box(root) and array.max(initial=0) <= root
@@ -170,9 +172,9 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     wrong = (digits < 0) | (digits > n)
     if n_rows and wrong.any(axis=1).all():
         cell = int(wrong[0].argmax())
+        value = "several bits" if are_bits else digits[0, cell]
         raise InputError(
-            f"row 1 has {digits[0, cell]} in cell {cell + 1}; digits are 1 to {n}, 0 or -1 is a "
-            f"blank"
+            f"row 1 has {value} in cell {cell + 1}; digits are 1 to {n}, 0 or -1 is a blank"
         )
     notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
     if is_from_zero:  # and is read so

@@ -560,6 +560,13 @@ def test_bits_for_digits_are_read(tmp_path):
     bits = (np.array(CELLS)[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
     np.save(tmp_path / "bits.npy", bits)
     assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
+    bits = np.repeat(bits, 2, axis=0)
+    bits[0, 0, 0, 0] = 1  # beside 5
+    np.save(tmp_path / "two.npy", bits)
+    assert statuses(tmp_path / "two.npy") == [X, U]
+    np.save(tmp_path / "one.npy", bits[:1])
+    with pytest.raises(bs.InputError, match="row 1 has several bits in cell 1"):
+        statuses(tmp_path / "one.npy")
 
 
 @pytest.mark.parametrize("sign", ["?", "x", "!", "o", "Z"])
