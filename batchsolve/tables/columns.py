@@ -426,9 +426,10 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
     check_holds_texts(column.type, f"column {quoted(name)}", name)
+    if kind != column.type:  # a cast damages lists of nulls
+        column = column.cast(kind)
     if is_list(kind):
-        # a cast damages lists of nulls
-        return _joined(column if kind == column.type else column.cast(kind), name)
+        return _joined(column, name)
     if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -536,8 +537,9 @@ def _match(text: pa.Array, pattern: str) -> Bools:
     return np.asarray(pc.fill_null(pc.match_substring_regex(text, pattern), False))
 
 
-def _of_fractions(values: pa.Array) -> pa.Array:
-    """Return floating-point numbers as texts, whole ones as such; NaN becomes null."""
+def numbers_as_text(values: pa.Array) -> pa.Array:
+    """Return numbers as texts, whole ones below 1e6 as such; NaN becomes null."""
+    values = values.cast(pa.float64(), safe=False)
     values = pc.if_else(pc.is_nan(values), None, values)
     is_whole = pc.and_(pc.equal(values, pc.trunc(values)), pc.less(pc.abs(values), 1e6))
     whole = pc.if_else(is_whole, values, None).cast(pa.int32()).cast(pa.string())
@@ -561,7 +563,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     if pa.types.is_struct(values.type):
         values = pc.struct_field(values, 0)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        texts = _of_fractions(values.cast(pa.float64()))
+        texts = numbers_as_text(values)
     elif pa.types.is_integer(values.type):
         texts = values.cast(pa.string())
     else:

@@ -59,11 +59,13 @@ from batchsolve.tables.columns import (
     delimited,
     in_one_line,
     is_list,
+    is_number,
     is_text,
     lines,
     nested,
     number_kinds,
     pencil_marks,
+    storage_of,
 )
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
@@ -547,19 +549,22 @@ class Corpus(Tables):
     def _refuse_likely_rules(self) -> None:
         """Raise `InputError` if a column seems to hold rules that would not be read."""
         for name in self.columns:
-            plain = _plain(name)
-            if plain not in (*COLUMNS, BOX) or not self._has_texts(name):
+            plain, kind = _plain(name), storage_of(self.schema.field(name).type)
+            if plain not in (*COLUMNS, BOX):
                 continue
-            if name != plain and plain not in self.columns:
-                raise InputError(
-                    f"column {quoted(name)} may hold rules of the rows; rename it {plain!r}, or "
-                    f"name the columns of rules, or none, with `rule_columns`"
-                )
-            if name == SUMS and CAGES not in self.columns:
-                raise InputError(
-                    f"the column {SUMS!r} has the sums of cages, and there is no column {CAGES!r}; "
-                    f"add it, or name the columns of rules, or none, with `rule_columns`"
-                )
+            is_read = self._has_texts(name)
+            if not is_read and (pa.types.is_nested(kind) or "binary" in str(kind)):
+                why = f"holds {shortened(str(kind))}; convert it to text, lists or objects"
+            elif is_read and name != plain and plain not in self.columns:
+                why = f"may hold rules of the rows; rename it {plain!r}"
+            elif is_read and name == SUMS and CAGES not in self.columns:
+                why = f"has the sums of cages, and there is no column {CAGES!r}; add it"
+            else:
+                continue
+            raise InputError(
+                f"column {quoted(name)} {why}, or name the columns of rules, or none, with "
+                f"`rule_columns`"
+            )
 
     def _holds_rules(self, name: str) -> bool:
         return name in self._rule_columns and name not in (self.column, self.solution_column)
@@ -578,10 +583,11 @@ class Corpus(Tables):
         return None in sizes and any(sizes)
 
     def _has_texts(self, name: str) -> bool:
-        """Return whether a column holds texts, lists or objects."""
-        kind = self.schema.field(name).type
+        """Return whether a column holds texts, lists or objects; or numbers that are sums."""
+        kind = storage_of(self.schema.field(name).type)
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)
+        are_sums = is_number(kind) and _plain(name) == SUMS and CAGES in self.columns
+        return is_text(kind) or is_list(kind) or pa.types.is_struct(kind) or are_sums
 
     def _example(self) -> str:
         values = self._sample[self.column]

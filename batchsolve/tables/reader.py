@@ -42,6 +42,9 @@ from batchsolve.tables.columns import (
     as_text,
     have_text,
     in_one_line,
+    is_number,
+    numbers_as_text,
+    one_chunk,
     pencil_marks,
     retyped,
     with_numbers,
@@ -53,6 +56,7 @@ from batchsolve.tables.rule_columns import (
     COLUMNS,
     CONSTRAINTS,
     MARKS,
+    SUMS,
     Part,
     RuleColumns,
 )
@@ -603,7 +607,9 @@ class Reader:
 
 
 def _rules_as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return a column of rules as text; constraints are not lists."""
+    """Return a column of rules as text; constraints are not lists, and sums may be numbers."""
+    if name == SUMS and is_number(column.type):
+        return numbers_as_text(one_chunk(column))
     text = as_text(as_json(column), name)
     return text if name == CONSTRAINTS else without_brackets(text)
 

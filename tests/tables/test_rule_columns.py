@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import rows_of_csv, write_table
@@ -317,6 +318,29 @@ def test_a_null_is_the_sum_of_no_other_cage():
     found = [[row["solution"] for row in solved(each)] for each in (given, texts)]
     assert found[0] == found[1]
     assert None not in found[0]
+
+
+def json_column(value):
+    return pa.ExtensionArray.from_storage(pa.json_(), pa.array([json.dumps(value)]))
+
+
+LABELS = np.arange(1, 5, dtype=np.uint8).repeat(4).reshape(1, 4, 4)
+TYPED = [  # columns of rules, and the number of grids or the error
+    ({"regions": pa.FixedShapeTensorArray.from_numpy_ndarray(LABELS)}, 576),
+    ({"cages": json_column([{"sum": 3, "cells": [[0, 0], [0, 1]]}])}, 48),
+    *(({"cages": ["AA" + "." * 14], "sums": sums}, 48) for sums in ([3], [3.0])),
+    ({"regions": pa.array([[1]], pa.list_view(pa.int8()))}, "column 'regions' holds list_view<"),
+    ({"rules": pa.array([b"x"]).dictionary_encode()}, "column 'rules' holds dictionary<values=bin"),
+]
+
+
+@pytest.mark.parametrize(("columns", "found"), TYPED, ids=range(len(TYPED)))
+def test_rules_of_other_types_are_read_or_refused(columns, found):
+    if isinstance(found, int):
+        assert solved(table(**columns), limit=999)[0]["n_solutions"] == found
+        return
+    with pytest.raises(bs.InputError, match=found):
+        solved(table(**columns))
 
 
 def test_columns_of_numbers_are_no_rules():
