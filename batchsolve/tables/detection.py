@@ -215,8 +215,11 @@ def _one_grid(values: list[Any]) -> list[Any] | None:
     if n * n == len(cells) and default_box(n) and all(map(_is_cell, cells)):
         return [cells]
     n = len(values)
-    are_rows = all(isinstance(row, list | str) and len(row) == n for row in values)
-    if default_box(n) is None or not are_rows:
+
+    def are_rows(grid: list[Any]) -> bool:
+        return all(isinstance(row, list | str) and len(row) == n for row in grid)
+
+    if default_box(n) is None or not are_rows(values) or any(map(are_rows, values)):
         return None
     if grid_texts.are_grids("".join("." if c is None else str(c) for c in row) for row in values):
         return None

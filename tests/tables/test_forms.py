@@ -504,6 +504,13 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
     assert found == ["unique"] * len(puzzle)
 
 
+@pytest.mark.parametrize("puzzle", [FOUR, PUZZLE], ids=len)
+def test_as_many_grids_as_one_has_rows_are_not_one(tmp_path, puzzle):
+    for rows in (IN_JSON["square"](puzzle), rows_of(puzzle)):
+        n = len(rows)
+        assert statuses(tmp_path / "a.json", json.dumps([rows] * n)) == ["unique"] * n
+
+
 SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
 U, X, M = "unique", "invalid", "multiple"
