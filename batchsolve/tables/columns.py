@@ -298,6 +298,8 @@ def nested(kind: pa.DataType) -> tuple[list[int | None], pa.DataType]:
 def without_views(table: pa.Table) -> pa.Table:
     """Return a table without views of texts or bytes, from which Arrow cannot take rows.
 
+    Nor do dictionaries hold nulls, which Parquet does not have.
+
     Examples
     --------
     >>> table = pa.table({"id": pa.array([["a"]], pa.list_(pa.string_view()))})
@@ -307,6 +309,10 @@ def without_views(table: pa.Table) -> pa.Table:
     for k, field in enumerate(table.schema):
         if (kind := _no_view(field.type)) != field.type:
             table = table.set_column(k, field.with_type(kind), table[k].cast(kind))
+        can_decode = pa.types.is_dictionary(kind) and not pa.types.is_nested(kind.value_type)
+        if can_decode and any(chunk.dictionary.null_count for chunk in table[k].chunks):
+            column = table[k].cast(kind.value_type).dictionary_encode().cast(kind)
+            table = table.set_column(k, field.with_type(kind), column)
     return table
 
 
