@@ -173,11 +173,11 @@ def _for_arrow(frame: Any) -> Any:
     squares: dict[int, Any] = {}
     for place, kind in enumerate(frame.dtypes):
         cells = frame.iloc[:, place] if str(kind) == "object" else ()
-        first = next((cell for cell in cells if cell is not None), None)
+        first = next((cell for cell in cells if isinstance(cell, np.ndarray)), None)
         if str(kind) == "category" and "interval" in str(kind.categories.dtype):
             squares[place] = frame.iloc[:, place].cat.rename_categories(str)
-        if isinstance(first, np.ndarray) and first.ndim == 2:
-            squares[place] = [None if cell is None else list(cell) for cell in cells]
+        if first is not None and first.ndim == 2:
+            squares[place] = [list(c) if isinstance(c, np.ndarray) else c for c in cells]
     if squares:
         frame = frame.copy(deep=False)
     for place, lists in squares.items():

@@ -159,9 +159,10 @@ CELLS = {
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_lists_in_cells_of_pandas_stay_what_they_are(name):
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_lists_in_cells_of_pandas_stay_what_they_are(name, missing):
     cell = CELLS[name]
-    frame = pd.DataFrame({"id": ["a", "b"], "puzzle": [None, cell]})
+    frame = pd.DataFrame({"id": ["a", "b"], "puzzle": [missing, cell]})
     images = bs.augment(frame, seed=1)["puzzle"]
     for made in (*bs.solve_table(frame)["solution"][1:], *images):
         assert type(made) is type(cell)
