@@ -663,6 +663,7 @@ def with_colours(*names):
         (write_ec, with_items("a", "a"), "two items are called 'a'"),
         (write_dlx, with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
         (write_dlx, with_items("a\u2028", "b"), "item 0 is called"),
+        (write_dlx, with_items("\ufeffa", "b"), "item 0 is called"),
         (write_dlx, with_colours("red", "red"), "two colours are called 'red'"),
         (write_dlx, with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
         (write_dlx, with_colours("", "red"), "colour 0 is called ''"),
