@@ -404,7 +404,12 @@ def have_text(column: pa.Array) -> Bools:
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return objects, or lists of them, as JSON without null values; other columns as they are."""
+    """Return objects, or lists of them, as JSON without null values, and numbers as texts.
+
+    Other columns are returned unchanged.
+    """
+    if is_number(column.type):
+        return column.cast(pa.string())
     kind = column.type.value_type if is_list(column.type) else column.type
     if not pa.types.is_struct(kind):
         return column
@@ -543,9 +548,8 @@ def _match(text: pa.Array, pattern: str) -> Bools:
     return np.asarray(pc.fill_null(pc.match_substring_regex(text, pattern), False))
 
 
-def numbers_as_text(values: pa.Array) -> pa.Array:
-    """Return numbers as texts, whole ones below 1e6 as such; NaN becomes null."""
-    values = values.cast(pa.float64(), safe=False)
+def _of_fractions(values: pa.Array) -> pa.Array:
+    """Return floating-point numbers as texts, whole ones as such; NaN becomes null."""
     values = pc.if_else(pc.is_nan(values), None, values)
     is_whole = pc.and_(pc.equal(values, pc.trunc(values)), pc.less(pc.abs(values), 1e6))
     whole = pc.if_else(is_whole, values, None).cast(pa.int32()).cast(pa.string())
@@ -569,7 +573,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     if pa.types.is_struct(values.type):
         values = pc.struct_field(values, 0)
     if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        texts = numbers_as_text(values)
+        texts = _of_fractions(values.cast(pa.float64()))
     elif pa.types.is_integer(values.type):
         texts = values.cast(pa.string())
     else:

@@ -372,18 +372,15 @@ class Corpus(Tables):
 
         Columns whose values all have fewer than `least` bytes are not read.
         """
-        try:
+        with suppress(InputError):
             column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
             texts = as_text(column, name)
-            if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
-                return None
-            if (seen := _shown_in(in_one_line(texts), self._blank)) is None:
-                return None
-            with suppress(AmbiguousNotationError):
-                Signs(blanks=self._blank).notation(seen)
-            return seen.form.n_digits
-        except InputError:
-            return None
+            is_long = (pc.max(pc.binary_length(texts)).as_py() or 0) >= least
+            if is_long and (seen := _shown_in(in_one_line(texts), self._blank)) is not None:
+                with suppress(AmbiguousNotationError):
+                    Signs(blanks=self._blank).notation(seen)
+                return seen.form.n_digits
+        return None
 
     def _named(self, known: Sequence[str]) -> list[str]:
         return [column for name in known for column in self.columns if _plain(column) == name]
@@ -471,10 +468,9 @@ class Corpus(Tables):
 
     def _beside(self, name: str, rows: pa.Array) -> pa.Array:
         """Return the texts of some of the first rows in another column; none if it holds none."""
-        try:
+        with suppress(InputError):
             return _texts(self._sample, name).take(rows)
-        except InputError:
-            return pa.array([], pa.string())
+        return pa.array([], pa.string())
 
     def _notation(self, seen: Shown, signs: Signs, is_for_others: bool) -> Notation:
         """Return the notation of the grids of the most frequent size."""
@@ -549,22 +545,19 @@ class Corpus(Tables):
     def _refuse_likely_rules(self) -> None:
         """Raise `InputError` if a column seems to hold rules that would not be read."""
         for name in self.columns:
-            plain, kind = _plain(name), storage_of(self.schema.field(name).type)
-            if plain not in (*COLUMNS, BOX):
+            plain = _plain(name)
+            if plain not in (*COLUMNS, BOX) or not self._has_texts(name):
                 continue
-            is_read = self._has_texts(name)
-            if not is_read and (pa.types.is_nested(kind) or "binary" in str(kind)):
-                why = f"holds {shortened(str(kind))}; convert it to text, lists or objects"
-            elif is_read and name != plain and plain not in self.columns:
-                why = f"may hold rules of the rows; rename it {plain!r}"
-            elif is_read and name == SUMS and CAGES not in self.columns:
-                why = f"has the sums of cages, and there is no column {CAGES!r}; add it"
-            else:
-                continue
-            raise InputError(
-                f"column {quoted(name)} {why}, or name the columns of rules, or none, with "
-                f"`rule_columns`"
-            )
+            if name != plain and plain not in self.columns:
+                raise InputError(
+                    f"column {quoted(name)} may hold rules of the rows; rename it {plain!r}, or "
+                    f"name the columns of rules, or none, with `rule_columns`"
+                )
+            if name == SUMS and CAGES not in self.columns:
+                raise InputError(
+                    f"the column {SUMS!r} has the sums of cages, and there is no column {CAGES!r}; "
+                    f"add it, or name the columns of rules, or none, with `rule_columns`"
+                )
 
     def _holds_rules(self, name: str) -> bool:
         return name in self._rule_columns and name not in (self.column, self.solution_column)
@@ -583,11 +576,16 @@ class Corpus(Tables):
         return None in sizes and any(sizes)
 
     def _has_texts(self, name: str) -> bool:
-        """Return whether a column holds texts, lists or objects; or numbers that are sums."""
+        """Return whether a column holds texts, lists or objects; or rules, if only to refuse them.
+
+        Numbers are no rules, unless they are sums.
+        """
         kind = storage_of(self.schema.field(name).type)
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        are_sums = is_number(kind) and _plain(name) == SUMS and CAGES in self.columns
-        return is_text(kind) or is_list(kind) or pa.types.is_struct(kind) or are_sums
+        if name in (*COLUMNS, BOX):
+            are_sums = name == SUMS and CAGES in self.columns and is_number(kind)
+            return is_text(kind) or pa.types.is_nested(kind) or "binary" in str(kind) or are_sums
+        return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)
 
     def _example(self) -> str:
         values = self._sample[self.column]

@@ -149,8 +149,8 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     array = as_whole(array)
     are_bits = array.ndim == 4 and len(set(array.shape[1:])) == 1
     if are_bits and set(np.unique(array)) <= {0, 1}:  # a bit for each digit
-        of_bits = array @ np.arange(1, array.shape[3] + 1)
-        array = np.where(array.sum(axis=3) > 1, -2, of_bits)  # several bits are no digit
+        # several bits are no digit
+        array = np.where(array.sum(axis=3) > 1, -2, array @ np.arange(1, array.shape[3] + 1))
     n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
     root = isqrt(n)
     are_rows = root * root == n and default_box(root) and array.max(initial=0) <= root
@@ -321,11 +321,8 @@ def _line_columns(fields: list[str]) -> tuple[str, ...]:
 
 def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
     """Return names for columns without a header, given the indices of grid columns."""
-    names = [f"column_{k + 1}" for k in range(n_columns)]
-    names[grids[0]] = "puzzle"
-    if len(grids) == 2:
-        names[grids[1]] = "solution"
-    return names
+    known = {grids[0]: "puzzle"} | ({grids[1]: "solution"} if len(grids) == 2 else {})
+    return [known.get(k, f"column_{k + 1}") for k in range(n_columns)]
 
 
 def _has_words(line: str) -> bool:
@@ -339,9 +336,8 @@ def _names_a_grid(line: str, below: str) -> bool:
     """Return True if a line, without numbers, has a name above a grid of the line below."""
     delimiter = _delimiter(line)
     fields, texts = ([f.strip(' "') for f in each.split(delimiter)] for each in (line, below))
-    if len(fields) != len(texts) or any(map(str.isdecimal, fields)):
-        return False
-    return any(map(_is_name, fields, texts))
+    are_alike = len(fields) == len(texts) and not any(map(str.isdecimal, fields))
+    return are_alike and any(map(_is_name, fields, texts))
 
 
 def _is_name(field: str, below: str) -> bool:
@@ -351,7 +347,7 @@ def _is_name(field: str, below: str) -> bool:
 
 
 def _is_faulty(field: str, below: str) -> bool:
-    """Return True if a field above a grid seems a grid, too: it has half of its characters."""
+    """Return True if a field above a grid seems to be one, too, with more than half its cells."""
     known = {*below.upper(), *BLANKS}
     alike = sum(c in known or c.isdecimal() for c in field.upper())
     return 2 * alike > len(below) and grid_texts.looks_like_grid(below)
@@ -375,14 +371,13 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
         if len(head) >= HEAD_BYTES - len(BOM):
             raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
-    names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
-    after, _ = record_end(head, end, delimiter, most=1)
-    below: list[str] = []
-    with suppress(InputError):
-        below = _fields((head[end:after] or head[end:]).decode(errors="replace"), delimiter)
-    if any(map(grid_texts.looks_like_grid, names)) or any(map(_is_faulty, names, below)):
-        both = [*enumerate(names), *enumerate(below[: len(names)])]
-        grids = {k for k, field in both if grid_texts.looks_like_grid(field)}
+    names, below = _fields(head[begin:end].decode(), delimiter), list[str]()
+    with suppress(InputError):  # of the second record, which is not the header
+        below = _fields(head[end:].decode(errors="replace"), delimiter)
+    grids = {k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)}
+    if grids or any(map(_is_faulty, names, below)):
+        found = enumerate(below[: len(names)])
+        grids |= {k for k, field in found if grid_texts.looks_like_grid(field)}
         return _headless_names(len(names), sorted(grids)), begin
     if (name := repeated(names)) is not None:
         raise InputError(
@@ -394,7 +389,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
 
 def _fields(header: str, delimiter: str) -> list[str]:
     try:
-        return first_record(io.StringIO(header), delimiter)
+        return list(map(str.strip, first_record(io.StringIO(header), delimiter)))
     except csv.Error as error:
         raise InputError(
             f"the header cannot be read, because it holds a carriage return that ends no line: "

@@ -42,9 +42,6 @@ from batchsolve.tables.columns import (
     as_text,
     have_text,
     in_one_line,
-    is_number,
-    numbers_as_text,
-    one_chunk,
     pencil_marks,
     retyped,
     with_numbers,
@@ -56,7 +53,6 @@ from batchsolve.tables.rule_columns import (
     COLUMNS,
     CONSTRAINTS,
     MARKS,
-    SUMS,
     Part,
     RuleColumns,
 )
@@ -607,9 +603,7 @@ class Reader:
 
 
 def _rules_as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """Return a column of rules as text; constraints are not lists, and sums may be numbers."""
-    if name == SUMS and is_number(column.type):
-        return numbers_as_text(one_chunk(column))
+    """Return a column of rules as text; constraints are not lists."""
     text = as_text(as_json(column), name)
     return text if name == CONSTRAINTS else without_brackets(text)
 
