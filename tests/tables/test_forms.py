@@ -529,7 +529,7 @@ FILES = {  # the content of a file, the statuses of its rows, and messages
     "lines of blank grids.txt": (f"{'.' * 16}\n" * 16, [M] * 16),
     "a cell of the first is missing.csv": (f"{PUZZLE[1:]}\n{PUZZLE}\n", [X, U]),
     "the first has no puzzle.csv": (f",{SOLUTION}\n{PUZZLE},{SOLUTION}\n", [X, U]),
-    "a sign of the first is wrong.csv": (f"a,Z{PUZZLE[1:]}\na,{PUZZLE}\n", [X, U]),
+    "a sign of the first is wrong.csv": (f"a,!{PUZZLE[1:]}\na,{PUZZLE}\n", [X, U]),
     "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
     "names with # are no drawing.csv": (f"a#1,{PUZZLE}\na#2,{PUZZLE}\n", [U] * 2),
     **{
