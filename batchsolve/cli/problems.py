@@ -194,7 +194,7 @@ def convert(problem: Problem, /, output: Written, *, puzzles: Puzzles) -> int:
     """Write a problem in another form.
 
     Clues leave out the options that clash with them. In .cnf and .opb, comments name the options of
-    the variables; .npz has no names.
+    the variables; .dlx and .ec lose the names of options, .npz all names.
 
     Output
     ------

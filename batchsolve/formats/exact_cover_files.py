@@ -495,7 +495,7 @@ def _check_number_of_items(n_items: int) -> None:
 def _words(names: Sequence[str], what: str, reserved: str) -> Sequence[str]:
     """Return names; raise `InputError` unless they are different words without these characters."""
     for k, name in enumerate(names):
-        if name.split() != [name] or set(name) & set(reserved):
+        if name.strip("\ufeff").split() != [name] or set(name) & set(reserved):
             raise InputError(
                 f"{what} {k} is called {quoted(name)}; here names are words without "
                 f"{' or '.join(reserved)}"

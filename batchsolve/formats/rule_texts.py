@@ -279,7 +279,9 @@ def _read_listed_cages(text: str, sums: str, rules: RuleReader) -> None:
     cages = []
     for k, cage in enumerate(listed, 1):
         try:
-            places = [(int(row), int(column)) for row, column in cage["cells"]]
+            if not cage.keys() <= {"sum", "cells"}:
+                raise ValueError("a sum of another name would be lost")
+            places = [(whole_number(row), whole_number(column)) for row, column in cage["cells"]]
             total = None if cage.get("sum") is None else whole_number(cage["sum"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             raise ProblemError(

@@ -280,6 +280,8 @@ def nested(kind: pa.DataType) -> tuple[list[int | None], pa.DataType]:
 def without_views(table: pa.Table) -> pa.Table:
     """Return a table without views of texts or bytes, from which Arrow cannot take rows.
 
+    Nor do dictionaries hold nulls, which Parquet does not have.
+
     Examples
     --------
     >>> table = pa.table({"id": pa.array([["a"]], pa.list_(pa.string_view()))})
@@ -289,6 +291,10 @@ def without_views(table: pa.Table) -> pa.Table:
     for k, field in enumerate(table.schema):
         if (kind := _no_view(field.type)) != field.type:
             table = table.set_column(k, field.with_type(kind), table[k].cast(kind))
+        can_decode = pa.types.is_dictionary(kind) and not pa.types.is_nested(kind.value_type)
+        if can_decode and any(chunk.dictionary.null_count for chunk in table[k].chunks):
+            column = table[k].cast(kind.value_type).dictionary_encode().cast(kind)
+            table = table.set_column(k, field.with_type(kind), column)
     return table
 
 
@@ -380,7 +386,12 @@ def have_text(column: pa.Array) -> Bools:
 
 
 def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return objects, or lists of them, as JSON without null values; other columns as they are."""
+    """Return objects, or lists of them, as JSON without null values, and numbers as texts.
+
+    Other columns are returned unchanged.
+    """
+    if is_number(column.type):
+        return column.cast(pa.string())
     kind = column.type.value_type if is_list(column.type) else column.type
     if not pa.types.is_struct(kind):
         return column
@@ -408,9 +419,10 @@ def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
     check_holds_texts(column.type, f"column {quoted(name)}", name)
+    if kind != column.type:  # a cast damages lists of nulls
+        column = column.cast(kind)
     if is_list(kind):
-        # a cast damages lists of nulls
-        return _joined(column if kind == column.type else column.cast(kind), name)
+        return _joined(column, name)
     if pa.types.is_dictionary(kind):  # polars uses string views, which Arrow cannot decode
         column = column.cast(pa.dictionary(kind.index_type, pa.string())).cast(pa.string())
     elif pa.types.is_large_string(kind) or pa.types.is_string_view(kind):

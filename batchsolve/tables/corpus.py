@@ -59,11 +59,13 @@ from batchsolve.tables.columns import (
     delimited,
     in_one_line,
     is_list,
+    is_number,
     is_text,
     lines,
     nested,
     number_kinds,
     pencil_marks,
+    storage_of,
 )
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
@@ -370,18 +372,15 @@ class Corpus(Tables):
 
         Columns whose values all have fewer than `least` bytes are not read.
         """
-        try:
+        with suppress(InputError):
             column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
             texts = as_text(column, name)
-            if (pc.max(pc.binary_length(texts)).as_py() or 0) < least:
-                return None
-            if (seen := _shown_in(in_one_line(texts), self._blank)) is None:
-                return None
-            with suppress(AmbiguousNotationError):
-                Signs(blanks=self._blank).notation(seen)
-            return seen.form.n_digits
-        except InputError:
-            return None
+            is_long = (pc.max(pc.binary_length(texts)).as_py() or 0) >= least
+            if is_long and (seen := _shown_in(in_one_line(texts), self._blank)) is not None:
+                with suppress(AmbiguousNotationError):
+                    Signs(blanks=self._blank).notation(seen)
+                return seen.form.n_digits
+        return None
 
     def _named(self, known: Sequence[str]) -> list[str]:
         return [column for name in known for column in self.columns if _plain(column) == name]
@@ -469,10 +468,9 @@ class Corpus(Tables):
 
     def _beside(self, name: str, rows: pa.Array) -> pa.Array:
         """Return the texts of some of the first rows in another column; none if it holds none."""
-        try:
+        with suppress(InputError):
             return _texts(self._sample, name).take(rows)
-        except InputError:
-            return pa.array([], pa.string())
+        return pa.array([], pa.string())
 
     def _notation(self, seen: Shown, signs: Signs, is_for_others: bool) -> Notation:
         """Return the notation of the grids of the most frequent size."""
@@ -575,9 +573,15 @@ class Corpus(Tables):
         return None in sizes and any(sizes)
 
     def _has_texts(self, name: str) -> bool:
-        """Return whether a column holds texts, lists or objects."""
-        kind = self.schema.field(name).type
+        """Return whether a column holds texts, lists or objects; or rules, if only to refuse them.
+
+        Numbers are no rules, unless they are sums.
+        """
+        kind = storage_of(self.schema.field(name).type)
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if name in (*COLUMNS, BOX):
+            are_sums = name == SUMS and CAGES in self.columns and is_number(kind)
+            return is_text(kind) or pa.types.is_nested(kind) or "binary" in str(kind) or are_sums
         return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)
 
     def _example(self) -> str:

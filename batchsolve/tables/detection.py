@@ -48,7 +48,7 @@ from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.other_programs import is_grid_document, read_grid_document
 from batchsolve.formats.whole_files import compression_of, loads
 from batchsolve.problems.grids import as_whole, without_minus_one
-from batchsolve.problems.notation import default_box, from_zero, numbers, usual_notation
+from batchsolve.problems.notation import BLANKS, default_box, from_zero, numbers, usual_notation
 from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.settings.arguments import each_of, is_address, path_of
@@ -147,8 +147,10 @@ def _numpy_table(data: bytes) -> pa.Table:
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
     array = as_whole(array)
-    if array.ndim == 4 and len(set(array.shape[1:])) == 1 and set(np.unique(array)) <= {0, 1}:
-        array = np.where(array.any(axis=3), array.argmax(axis=3) + 1, 0)  # a bit for each digit
+    are_bits = array.ndim == 4 and len(set(array.shape[1:])) == 1
+    if are_bits and set(np.unique(array)) <= {0, 1}:  # a bit for each digit
+        # several bits are no digit
+        array = np.where(array.sum(axis=3) > 1, -2, array @ np.arange(1, array.shape[3] + 1))
     n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
     root = isqrt(n)
     are_rows = root * root == n and default_box(root) and array.max(initial=0) <= root
@@ -170,9 +172,9 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     wrong = (digits < 0) | (digits > n)
     if n_rows and wrong.any(axis=1).all():
         cell = int(wrong[0].argmax())
+        value = "several bits" if are_bits else digits[0, cell]
         raise InputError(
-            f"row 1 has {digits[0, cell]} in cell {cell + 1}; digits are 1 to {n}, 0 or -1 is a "
-            f"blank"
+            f"row 1 has {value} in cell {cell + 1}; digits are 1 to {n}, 0 or -1 is a blank"
         )
     notation = usual_notation(n) if n <= _MOST_SYMBOLS else numbers(n)
     if is_from_zero:  # and is read so
@@ -213,8 +215,11 @@ def _one_grid(values: list[Any]) -> list[Any] | None:
     if n * n == len(cells) and default_box(n) and all(map(_is_cell, cells)):
         return [cells]
     n = len(values)
-    are_rows = all(isinstance(row, list | str) and len(row) == n for row in values)
-    if default_box(n) is None or not are_rows:
+
+    def are_rows(grid: list[Any]) -> bool:
+        return all(isinstance(row, list | str) and len(row) == n for row in grid)
+
+    if default_box(n) is None or not are_rows(values) or any(map(are_rows, values)):
         return None
     if grid_texts.are_grids("".join("." if c is None else str(c) for c in row) for row in values):
         return None
@@ -316,11 +321,8 @@ def _line_columns(fields: list[str]) -> tuple[str, ...]:
 
 def _headless_names(n_columns: int, grids: list[int]) -> list[str]:
     """Return names for columns without a header, given the indices of grid columns."""
-    names = [f"column_{k + 1}" for k in range(n_columns)]
-    names[grids[0]] = "puzzle"
-    if len(grids) == 2:
-        names[grids[1]] = "solution"
-    return names
+    known = {grids[0]: "puzzle"} | ({grids[1]: "solution"} if len(grids) == 2 else {})
+    return [known.get(k, f"column_{k + 1}") for k in range(n_columns)]
 
 
 def _has_words(line: str) -> bool:
@@ -334,15 +336,21 @@ def _names_a_grid(line: str, below: str) -> bool:
     """Return True if a line, without numbers, has a name above a grid of the line below."""
     delimiter = _delimiter(line)
     fields, texts = ([f.strip(' "') for f in each.split(delimiter)] for each in (line, below))
-    if len(fields) != len(texts) or any(map(str.isdecimal, fields)):
-        return False
-    return any(map(_is_name, fields, texts))
+    are_alike = len(fields) == len(texts) and not any(map(str.isdecimal, fields))
+    return are_alike and any(map(_is_name, fields, texts))
 
 
 def _is_name(field: str, below: str) -> bool:
     """Return True if a field names the grid below it, rather than be one that lacks characters."""
     is_cut = set(field.upper()) <= set(below.upper())
     return bool(_NAME.fullmatch(field)) and not is_cut and grid_texts.looks_like_grid(below)
+
+
+def _is_faulty(field: str, below: str) -> bool:
+    """Return True if a field above a grid seems to be one, too, with more than half its cells."""
+    known = {*below.upper(), *BLANKS}
+    alike = sum(c in known or c.isdecimal() for c in field.upper())
+    return 2 * alike > len(below) and grid_texts.looks_like_grid(below)
 
 
 def _delimiter(line: str) -> str:
@@ -352,8 +360,8 @@ def _delimiter(line: str) -> str:
 def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     """Return the names of the columns and the bytes before the first record.
 
-    A first record that holds a grid is not a header: then the columns are named ``puzzle``,
-    ``column_2``, ….
+    A first record that holds a grid, even a faulty one, is not a header: then the columns are named
+    ``puzzle``, ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
     end, is_open = record_end(head, begin, delimiter, most=1)
@@ -363,10 +371,14 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
         if len(head) >= HEAD_BYTES - len(BOM):
             raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
-    names = [name.strip() for name in _fields(head[begin:end].decode(), delimiter)]
-    grids = [k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)]
-    if grids:
-        return _headless_names(len(names), grids), begin
+    names, below = _fields(head[begin:end].decode(), delimiter), list[str]()
+    with suppress(InputError):  # of the second record, which is not the header
+        below = _fields(head[end:].decode(errors="replace"), delimiter)
+    grids = {k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)}
+    if grids or any(map(_is_faulty, names, below)):
+        found = enumerate(below[: len(names)])
+        grids |= {k for k, field in found if grid_texts.looks_like_grid(field)}
+        return _headless_names(len(names), sorted(grids)), begin
     if (name := repeated(names)) is not None:
         raise InputError(
             f"the header names column {quoted(name)} twice; rename one, or, if these are cells of "
@@ -377,7 +389,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
 
 def _fields(header: str, delimiter: str) -> list[str]:
     try:
-        return first_record(io.StringIO(header), delimiter)
+        return list(map(str.strip, first_record(io.StringIO(header), delimiter)))
     except csv.Error as error:
         raise InputError(
             f"the header cannot be read, because it holds a carriage return that ends no line: "

@@ -170,18 +170,16 @@ def _for_arrow(frame: Any) -> Any:
 
     Arrays of two dimensions are lists of arrays, and categories that are intervals are texts.
     """
-    squares: dict[int, Any] = {}
+    frame = frame.copy(deep=False)
     for place, kind in enumerate(frame.dtypes):
         cells = frame.iloc[:, place] if str(kind) == "object" else ()
-        first = next((cell for cell in cells if cell is not None), None)
+        # None and NaN have no length
+        first = next((cell for cell in cells if hasattr(cell, "__len__")), None)
         if str(kind) == "category" and "interval" in str(kind.categories.dtype):
-            squares[place] = frame.iloc[:, place].cat.rename_categories(str)
+            frame.isetitem(place, frame.iloc[:, place].cat.rename_categories(str))
         if isinstance(first, np.ndarray) and first.ndim == 2:
-            squares[place] = [None if cell is None else list(cell) for cell in cells]
-    if squares:
-        frame = frame.copy(deep=False)
-    for place, lists in squares.items():
-        frame.isetitem(place, lists)
+            lists = [list(cell) if isinstance(cell, np.ndarray) else cell for cell in cells]
+            frame.isetitem(place, lists)
     return frame
 
 

@@ -266,6 +266,7 @@ TABLES = [
     {"puzzle": pa.array([P, P2], pa.string_view())},
     {"puzzle": [[n or -1 for n in grid] for grid in NUMBERS]},
     {"puzzle": [[n or None for n in grid] for grid in NUMBERS]},
+    {"puzzle": pa.ExtensionArray.from_storage(pa.json_(), pa.array(map(json.dumps, NUMBERS)))},
     {"puzzle": [P, P2], "raw": [b"\xff\x00", b"\x80"]},
     {"puzzle": [P, P2], "more": [{"a": [1]}, {"a": None}]},
 ]

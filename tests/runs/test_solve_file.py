@@ -162,6 +162,13 @@ def test_fields_that_must_not_be_null_are_written(tmp_path):
     assert pq.read_table(tmp_path / "out.parquet")["note"].to_pylist() == [{"a": 1}]
 
 
+def test_nulls_of_dictionaries_are_written(tmp_path):
+    coded = pa.DictionaryArray.from_arrays([0, 1], pa.array([PUZZLE, None]))
+    feather.write_feather(pa.table({"puzzle": coded}), tmp_path / "in.arrow")
+    bs.solve_file(tmp_path / "in.arrow", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet")["puzzle"].to_pylist() == [PUZZLE, None]
+
+
 NOT_IN_PARQUET = [
     pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([5])]),
     pa.RunEndEncodedArray.from_arrays(pa.array([1], pa.int32()), pa.array(["x"])),

@@ -115,8 +115,9 @@ ARRAYS = [np.array(LINE, np.int16), np.array(SQUARE, np.uint8)]
 
 
 @pytest.mark.parametrize("cell", [LINE, tuple(LINE), SQUARE, *ARRAYS])
-def test_lists_in_cells_of_pandas_stay_what_they_are(cell):
-    frame = pd.DataFrame({"id": ["a", "b"], "puzzle": [None, cell]})
+@pytest.mark.parametrize("missing", [None, np.nan])
+def test_lists_in_cells_of_pandas_stay_what_they_are(cell, missing):
+    frame = pd.DataFrame({"id": ["a", "b"], "puzzle": [missing, cell]})
     images = bs.augment(frame, seed=1)["puzzle"]
     for made in (*bs.solve_table(frame)["solution"][1:], *images):
         assert type(made) is type(cell)

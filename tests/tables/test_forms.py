@@ -492,6 +492,13 @@ def test_as_many_grids_as_one_has_cells_are_not_one(tmp_path, form, puzzle):
     assert found == ["unique"] * len(puzzle)
 
 
+@pytest.mark.parametrize("puzzle", [FOUR, PUZZLE], ids=len)
+def test_as_many_grids_as_one_has_rows_are_not_one(tmp_path, puzzle):
+    for rows in (IN_JSON["square"](puzzle), rows_of(puzzle)):
+        n = len(rows)
+        assert statuses(tmp_path / "a.json", json.dumps([rows] * n)) == ["unique"] * n
+
+
 SHORT, TWO_BANDS = "\n".join(rows_of(FOUR)[:3]), "\n".join(ROWS[:6])
 FEW_DIGITS = "\n".join(["1........", ".2.......", "..3......", *["." * 9] * 6])
 TWO = "....##\n....##\n......\n......\n##....\n##....\n"
@@ -512,6 +519,9 @@ FILES = {  # the content of a file, the statuses of its rows, and messages
     "grids that overlap.txt": (TWO, [M], {"box": (2, 2)}),
     "two of them.txt": (f"{TWO}\n{TWO}", [M] * 2, {"box": (2, 2)}),
     "lines of them.txt": ((TWO.replace("\n", "") + "\n") * 3, [M] * 3, {"box": (2, 2)}),
+    "a cell of the first is missing.csv": (f"{PUZZLE[1:]}\n{PUZZLE}\n", [X, U]),
+    "the first has no puzzle.csv": (f",{SOLUTION}\n{PUZZLE},{SOLUTION}\n", [X, U]),
+    "a sign of the first is wrong.csv": (f"a,!{PUZZLE[1:]}\na,{PUZZLE}\n", [X, U]),
     "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
     "names with # are no drawing.csv": (f"a#1,{PUZZLE}\na#2,{PUZZLE}\n", [U] * 2),
     **{
@@ -549,6 +559,13 @@ def test_bits_for_digits_are_read(tmp_path):
     bits = (np.array(CELLS)[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
     np.save(tmp_path / "bits.npy", bits)
     assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
+    bits = np.repeat(bits, 2, axis=0)
+    bits[0, 0, 0, 0] = 1  # beside 5
+    np.save(tmp_path / "two.npy", bits)
+    assert statuses(tmp_path / "two.npy") == [X, U]
+    np.save(tmp_path / "one.npy", bits[:1])
+    with pytest.raises(bs.InputError, match="row 1 has several bits in cell 1"):
+        statuses(tmp_path / "one.npy")
 
 
 @pytest.mark.parametrize("sign", ["?", "x", "!", "o", "Z"])

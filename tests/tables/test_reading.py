@@ -593,6 +593,7 @@ def with_colours(*names):
         ("ec", with_items("a", "a"), "two items are called 'a'"),
         ("dlx", with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
         ("dlx", with_items("a\u2028", "b"), "item 0 is called"),
+        ("dlx", with_items("\ufeffa", "b"), "item 0 is called"),
         ("dlx", with_colours("red", "red"), "two colours are called 'red'"),
         ("dlx", with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
         ("dlx", with_colours("", "red"), "colour 0 is called ''"),

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import rows_of_csv, write_table
@@ -213,6 +214,8 @@ WRONG = [
         for cages, why in {
             '[{"sum": 5, "cells": [[0, 0], [0]]}]': "cage 1 is not an object such as",
             '[{"sum": 5, "cells": [[0, 0]]}, 7]': "cage 2 is not an object such as",
+            '[{"total": 5, "cells": [[0, 0]]}]': "cage 1 is not an object such as",
+            '[{"sum": 5, "cells": [[0, 0.9]]}]': "cage 1 is not an object such as",
             "[1, 2": "is not JSON",
             "5;2,2;2,3": "rows and columns may begin at 0 or 1; none is 0 or 4",
             "5;0,0;0,4": "cage 1: the grid has no cell 'R1C5'",
@@ -291,6 +294,32 @@ def test_cages_and_sums_may_be_lists_and_objects():
     ):
         for row, cells in zip(solved(rows, limit=300), [(0, 1), (2, 3)], strict=True):
             agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
+
+
+def json_column(value):
+    return pa.ExtensionArray.from_storage(pa.json_(), pa.array([json.dumps(value)]))
+
+
+LABELS = np.arange(1, 5, dtype=np.uint8).repeat(4).reshape(1, 4, 4)
+TYPED = [  # columns of rules, and the number of grids or the error
+    ({"regions": pa.FixedShapeTensorArray.from_numpy_ndarray(LABELS)}, 576),
+    ({"cages": json_column([{"sum": 3, "cells": [[0, 0], [0, 1]]}])}, 48),
+    *(({"cages": ["AA" + "." * 14], "sums": sums}, 48) for sums in ([3], [3.0])),
+    (
+        {"regions": pa.array([[1]], pa.list_view(pa.int8()))},
+        "column 'regions' holds values of list_v",
+    ),
+    ({"rules": pa.array([b"x"]).dictionary_encode()}, "column 'rules' holds values of binary"),
+]
+
+
+@pytest.mark.parametrize(("columns", "found"), TYPED, ids=range(len(TYPED)))
+def test_rules_of_other_types_are_read_or_refused(columns, found):
+    if isinstance(found, int):
+        assert solved(table(**columns), limit=999)[0]["n_solutions"] == found
+        return
+    with pytest.raises(bs.InputError, match=found):
+        solved(table(**columns))
 
 
 def test_columns_of_numbers_are_no_rules():
