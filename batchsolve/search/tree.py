@@ -571,9 +571,9 @@ class FinishedShare:
         """Return the lowest and the highest share that the estimates so far leave possible."""
         if self.by_levels(nodes) == 1.0:
             return 1.0, 1.0
-        nodes = self._known_at  # so that `by_levels` is in the range
-        wholes = [max(1.0, nodes, whole) for _, *both in self._said for whole in both]
-        return nodes / max(wholes, default=1.0), nodes / min(wholes, default=1.0)
+        then = self._known_at  # so that `by_levels` is in the range
+        wholes = [max(1.0, then, whole) for _, *both in self._said for whole in both]
+        return then / max(wholes, default=1.0), then / min(wholes, default=1.0)
 
     def _nodes_left(self, nodes: int) -> float:
         """Estimate the nodes below the open stacks, level by level from the deepest."""
