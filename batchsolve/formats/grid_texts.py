@@ -11,12 +11,12 @@ from __future__ import annotations
 import json
 import re
 import string
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice, pairwise, takewhile
 from math import isqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from batchsolve.errors import InputError
 from batchsolve.problems.notation import BLANKS, MINUS_ONE, default_box, usual_notation
@@ -35,6 +35,7 @@ _SECTION = re.compile(r"\s*\[((puzzle)?\w*)\](\s+#.*|\s*)", re.IGNORECASE)
 _BARS = re.compile(r"[|!+\u2500-\u257f]")
 # a line of a frame has no cells; if it has a run of dashes, dots and the like can be its corners
 _RULE = re.compile(r"[-=+|!\s\u2500-\u257f]*|(?=.*[-=─━═]{2})[-=+|!:.*'`,\s\u2500-\u257f]*")
+_DASHES = re.compile(r"(?=.*-)[-|!\s,;│┃║]*")  # a row of blank cells, or a frame
 _QUOTED = re.compile(r'"([^",;\s]{0,4})"')  # a cell of a spreadsheet
 _COUNTED = re.compile(r"(0[,;\s]+)?1[,;\s]+2[,;\s]+3\b")  # numbers of columns, or a row
 _SEPARATORS = (",", ";", "\t")  # of the cells of a spreadsheet
@@ -328,8 +329,10 @@ def are_numbers(words: Sequence[str]) -> bool:
     return n_long > n_letters or (n_letters == 0 and not are_plain)
 
 
-def form_of_drawing(text: str) -> DrawnForm | None:
+def form_of_drawing(text: str, dashed: Set[int] | None = None) -> DrawnForm | None:
     r"""Return the form of the grids of a text that begins with a drawn one, else None.
+
+    `dashed` is as of `_dashed`, if that is known.
 
     Examples
     --------
@@ -339,7 +342,7 @@ def form_of_drawing(text: str) -> DrawnForm | None:
     """
     if len(numbered := _lines(text)) < 2:
         return None
-    dashed = _dashed(numbered)
+    dashed = _dashed(numbered, _cells) if dashed is None else dashed
     n, gaps = 0, set[int]()  # the rows above blank lines
     rows: list[tuple[str, ...]] = []
     for _, line in numbered:
@@ -380,7 +383,7 @@ def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
     ('Grid 01', '12..3.........4')
     """
     lines, here = _lines(text), DrawnGrid()
-    dashed = _dashed(lines)
+    dashed = _dashed(lines, _cells)
     for k, (number, line) in enumerate(lines):
         words = row_of_cells(line, dashed)
         if here.rows:
@@ -428,7 +431,7 @@ def _form_from(
     half = list(islice(rows, n // 2))  # fewer may be titles
     if len(half) < n // 2 or any(len(_cells_below(words, n)) != n for words in half):
         return None
-    drawn = form_of_drawing("\n".join(line for _, line in lines))
+    drawn = form_of_drawing("\n".join(line for _, line in lines), dashed)
     if drawn and drawn.n == n:
         return drawn
     are_cells = all(len(_cells(words)) == n and not "".join(words).isalpha() for words in half)
@@ -593,20 +596,27 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
         empty = {k for k in rows if not lines[k].strip(",; \t")}
         heads = {k for k in rows if k == rows[0] or k - 1 in empty}
         heads = {k for k in heads if _n_numbered(lines[k]) == n}
-        for without in (heads, set[int]()) if rows[0] in heads else (set[int](),):
-            gaps = _gaps([k for k in rows if k not in without], empty, n)
-            if gaps is not None:
-                for k in (*without, *gaps):
-                    kept[k] = ""
-                break
+        gaps = _gaps(rows, empty, n)
+        repeats = _repeats([lines[k] for k in rows[:n]])  # as no first row of a grid does
+        if rows[0] in heads and (repeats or gaps is None or empty > {*gaps}):
+            below = _gaps([k for k in rows if k not in heads], empty, n)
+            gaps = gaps if below is None else [*heads, *below]
+        for k in gaps or ():
+            kept[k] = ""
     return kept
+
+
+def _repeats(lines: Sequence[str]) -> bool:
+    """Return True if a cell of the first line stands in its column below, too."""
+    first, *below = (_FIELD_END.split(line) for line in lines)
+    return any(cell.strip() and cell in column for cell, *column in zip(first, *below, strict=True))
 
 
 def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
     """Return the empty rows without which others are whole grids of N rows; None if they are not.
 
     Such rows stand between boxes and grids, between boxes, or between grids; or there are none, or
-    they are all the empty ones.
+    they are all the empty ones. If all rows are whole grids, too, most empty rows are such.
     """
     height = (default_box(n) or (n,))[0]
     of_grid = n + n // height - 1  # rows, with those between its boxes
@@ -614,16 +624,27 @@ def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
     every = [k for k in rows if k in empty]
     for gaps in (rows[height :: height + 1], between_boxes, rows[n :: n + 1], [], every):
         n_rows = len(rows) - len(gaps)
-        if empty >= set(gaps) and n_rows > 0 and n_rows % n == 0:
+        may_be = not gaps or len(rows) % n or 4 * len(gaps) >= 3 * len(every)
+        if may_be and empty >= set(gaps) and n_rows > 0 and n_rows % n == 0:
             return list(gaps)
     return None
 
 
-def _dashed(lines: Iterable[tuple[int, str]]) -> Set[int]:
-    """Return the numbers of cells of rows that have a dash for a blank cell."""
-    rows = (row_of_cells(line) or () for _, line in lines if "-" in line)
-    ways = (way for words in rows if "-" in "".join(words) for way in _ways_to_read(words))
-    return {len(cells) for cells in ways if _are_cells(cells, len(cells))}
+def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = bool) -> Set[int]:
+    """Return how many dashes a line of dashes has that is a row, because others have some, too.
+
+    Such a row has as many cells as another one, whose words are cells or have them as characters.
+    """
+    open_ = {line.count("-") for _, line in lines if _DASHES.fullmatch(line)}
+    found = set[int]()
+    for _, line in lines:
+        if open_ <= found:
+            break
+        if "-" in line and (words := row_of_cells(line)) and is_row(words):
+            characters = "".join(words)
+            sizes = {len(characters), len(words) if "-" in words else 0}
+            found |= open_ & sizes if "-" in characters else set()
+    return found
 
 
 def _rows(text: str) -> list[Row]:
@@ -636,17 +657,18 @@ def _rows(text: str) -> list[Row]:
 def row_of_cells(line: str, dashed: Set[int] = frozenset()) -> tuple[str, ...] | None:
     """Return the texts of a line between blanks, commas and bars; none of the title of a section.
 
-    A frame or a comment is None. A line of dashes and bars without corners is a frame, but for a
-    row of as many blank cells as a row has that is `dashed`, with a dash among its cells.
+    A frame or a comment is None, and so is a line of dashes, unless their number is in `dashed`.
     """
     line = without_points(_COMMENT.sub("", line) if "#" in line else line)
     if _SECTION.fullmatch(line):
         return ()
-    fields = _FIELD_END.split(_BARS.sub(" ", line))
-    # a spreadsheet leaves blank cells empty
-    words = tuple([word for field in fields for word in field.split() or ["."]])
     if not _RULE.fullmatch(line):
-        return words
-    is_blank = "-" in line and not set(line) - set("-|! \t,;│┃║")
-    is_row = is_blank and any(len(cells) in dashed for cells in _ways_to_read(words))
-    return words if is_row else None
+        return _words_of(line)
+    is_row = line.count("-") in dashed and _DASHES.fullmatch(line)
+    return _words_of(line) if is_row else None
+
+
+def _words_of(line: str) -> tuple[str, ...]:
+    """Return the texts of a line; a spreadsheet leaves blank cells empty."""
+    fields = _FIELD_END.split(_BARS.sub(" ", line))
+    return tuple([word for field in fields for word in field.split() or ["."]])

@@ -253,6 +253,10 @@ class Rules:
         n = self.n_digits
         if n > MOST_DIGITS:
             raise ProblemError(f"rules are for {MOST_DIGITS} digits or fewer, not {n}")
+        try:
+            hash(self)
+        except TypeError as error:
+            raise ProblemError(f"rules are tuples of tuples ({error})") from error
         many = (*self.groups, *(cage.cells for cage in self.cages))
         named = {*chain(*self.houses, *many), *(cell for cell, _ in self.marks)}
         named.update(cell for a, b, _ in self.pairs for cell in (a, b))

@@ -252,11 +252,17 @@ def _places(
     shape: Shape, cells: Iterable[Cell], name_of: Mapping[Cell, str]
 ) -> Iterable[list[str]]:
     """Yield the cells of every placement of a shape, in the order of its first square."""
-    first = shape[0]
-    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in shape]
-    for a, b, c in cells:
-        where = [name_of.get((a + da, b + db, c + dc), "") for da, db, dc in steps]
-        if all(where):
+    first, *others = shape
+    steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
+    for cell in cells:
+        a, b, c = cell
+        where = [name_of[cell]]
+        for da, db, dc in steps:
+            name = name_of.get((a + da, b + db, c + dc))
+            if name is None:
+                break
+            where.append(name)
+        else:
             yield where
 
 
