@@ -299,8 +299,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("form", WRITTEN)
 @pytest.mark.parametrize(
-    ("puzzle", "between"),
-    [(FOUR, "\n\n"), (SIX, "\nGrid 2 - hard\n"), (PUZZLE, "\n[second]\n")],
+    ("puzzle", "between"), [(FOUR, "\n\n"), (SIX, "\nGrid 2 - hard\n"), (PUZZLE, "\n[second]\n")]
 )
 def test_no_drawing_hides_a_grid_of_another_size_or_form(tmp_path, puzzle, form, between):
     others = [each for each in (FOUR, SIX, PUZZLE) if each != puzzle]

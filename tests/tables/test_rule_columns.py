@@ -305,11 +305,8 @@ TYPED = [  # columns of rules, and the number of grids or the error
     ({"regions": pa.FixedShapeTensorArray.from_numpy_ndarray(LABELS)}, 576),
     ({"cages": json_column([{"sum": 3, "cells": [[0, 0], [0, 1]]}])}, 48),
     *(({"cages": ["AA" + "." * 14], "sums": sums}, 48) for sums in ([3], [3.0])),
-    (
-        {"regions": pa.array([[1]], pa.list_view(pa.int8()))},
-        "column 'regions' holds values of list_v",
-    ),
-    ({"rules": pa.array([b"x"]).dictionary_encode()}, "column 'rules' holds values of binary"),
+    ({"regions": pa.array([[1]], pa.list_view(pa.int8()))}, "'regions' holds values of list_v"),
+    ({"rules": pa.array([b"x"]).dictionary_encode()}, "'rules' holds values of binary"),
 ]
 
 
@@ -318,7 +315,7 @@ def test_rules_of_other_types_are_read_or_refused(columns, found):
     if isinstance(found, int):
         assert solved(table(**columns), limit=999)[0]["n_solutions"] == found
         return
-    with pytest.raises(bs.InputError, match=found):
+    with pytest.raises(bs.InputError, match=f"column {found}"):
         solved(table(**columns))
 
 
