@@ -113,7 +113,6 @@ def test_a_table_without_rows_is_solved_whatever_its_boxes(solve, tmp_path, box)
 
 UNFIT = {  # options -> words of the message
     "--column x": ["'x'", "'puzzle'"],
-    "--box 3": ["2x3"],
     "--box 2x3": ["81", "36"],
     "--alphabet 1-8": ["9 different", "1-9"],
     f"--limit {10**30}": ["limit"],
