@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import settings, strategies as st
 
-from batchsolve import ExactCover, Stacks, Sudoku, solve_table
+from batchsolve import ExactCover, Stacks, Sudoku, solution_graph, solve_table
 from batchsolve.engines import Task, get_engine
 from batchsolve.errors import warn_once
 
@@ -331,6 +331,14 @@ def _is_spared(frame):
     while frame is not None and frame.f_code not in _SPARED:
         frame = frame.f_back
     return frame is not None
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory):
+    """Return a file of the graph of ``queens:6``."""
+    path = tmp_path_factory.mktemp("saved") / "queens.zdd"
+    solution_graph("queens:6").save(path)
+    return path
 
 
 @pytest.fixture

@@ -12,21 +12,12 @@ FOLDER = Path(os.environ.get("BATCHSOLVE_CORPORA", "no such folder"))
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="BATCHSOLVE_CORPORA names no folder")
 
 COVERS = {
-    "small": 13,
-    "one": 1,
-    "bell12": 4_213_597,
-    "bell13": 27_644_437,
-    "matching8": 2_027_025,
-    "matching9": 34_459_425,
-    "pentomino_6_10": 9_356,
-    "junttila_kaski_bell-08": 4_140,
+    **{"small": 13, "one": 1, "bell12": 4_213_597, "bell13": 27_644_437, "matching8": 2_027_025},
+    **{"matching9": 34_459_425, "pentomino_6_10": 9_356, "junttila_kaski_bell-08": 4_140},
+    **{"junttila_kaski_kts15-ptpt-0001": 0, "junttila_kaski_kts15-ptpt-0020": 8},
+    **{"junttila_kaski_latin7-blk-00001": 10_752, "junttila_kaski_latin7-blk-00008": 27_072},
+    **{"junttila_kaski_latin6-blk-00001": 48, "junttila_kaski_sts15-blk-00005": 0},
     "junttila_kaski_doublefact-13": 135_135,
-    "junttila_kaski_kts15-ptpt-0001": 0,
-    "junttila_kaski_kts15-ptpt-0020": 8,
-    "junttila_kaski_latin6-blk-00001": 48,
-    "junttila_kaski_latin7-blk-00001": 10_752,
-    "junttila_kaski_latin7-blk-00008": 27_072,
-    "junttila_kaski_sts15-blk-00005": 0,
 }
 FEW = [name for name, covers in COVERS.items() if 0 < covers < 5_000]
 

@@ -124,10 +124,8 @@ def test_only_the_pattern_of_colours_is_in_the_fingerprint():
     assert "colors" not in repr(plain)
 
 
-def test_graphs_of_large_counts_and_of_too_little_memory():
+def test_graphs_of_large_counts():
     assert bs.solution_graph("edgecovers:8").count == 252522481  # OEIS A006129
-    with pytest.raises(bs.InputError, match="takes more than 1 megabyte"):
-        bs.solution_graph(graphs(12, 3, 3), memory=1)
 
 
 def test_stacks_with_refusals_are_kept_in_files(tmp_path):

@@ -361,11 +361,7 @@ SHAPES = r"up to 32 digits, with boxes of 2 rows and columns or more, not Sudoku
 REFUSED = [
     *((name, BOUNDS, "solves grids of digits only, not ExactCover") for name in SUDOKU_ONLY),
     *((name, COLOURS, "takes no colours.*: dlx") for name in GENERAL if name not in COLOURED),
-    *(
-        (name, BOUNDS, r"takes no bounds of items.*these .* do: dlx")
-        for name in GENERAL
-        if name not in BOUNDED
-    ),
+    *((name, BOUNDS, "no bounds of items.* do: dlx") for name in GENERAL if name not in BOUNDED),
     *((name, Sudoku(*box), SHAPES) for name in LARGER_BOXES for box in ((1, 9), (9, 1), (6, 6))),
 ]
 

@@ -78,7 +78,8 @@ def test_every_file_of_a_folder_is_a_row(folder, tmp_path):
         assert {row[name] for name in ("items", "options", "complete", "engine")} == {None}
     with pytest.raises(bs.InputError, match=r"lies in .*, all of which is input"):
         bs.count_file(folder, folder / "counts.csv")
-    assert invoke("solve", folder, "-o", tmp_path / "covers.jsonl").exit_code == 1
+    done = invoke("solve", folder, "-o", tmp_path / "covers.jsonl")
+    assert (done.exit_code, done.stderr[:9], "column" in done.stderr) == (1, "10 rows: ", False)
     solved = typed_rows(tmp_path / "covers.jsonl")
     statuses = ["invalid" if n is None else "unique" if n == "1" else "multiple" for n in counts]
     assert [row["status"] for row in solved] == statuses

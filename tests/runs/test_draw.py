@@ -100,8 +100,6 @@ NOT_FOUND = [  # the name and the text of a file, the problem, and the message
     ("numbers.csv", "options\n5\n", "row 1: '5' is not a list of options"),
     ("ragged.csv", 'options\n"[""1@1,3""]",5\n', "row 1: "),
     ("nothing.csv", None, "No such file"),
-    ("counted", None, "a run that only counts has no solutions"),
-    (".", None, "there is no journal; name the directory of a run"),
 ]
 
 
@@ -109,7 +107,6 @@ NOT_FOUND = [  # the name and the text of a file, the problem, and the message
 def test_what_was_not_found_is_refused(tmp_path, name, text, message):
     if text:
         (tmp_path / name).write_text(text)
-    search_in(bs.Run(tmp_path / "counted", "langford:4"), jobs=1)
     with pytest.raises(bs.BatchsolveError, match=message):
         found_covers(bs.read_problem("langford:4"), str(tmp_path / name), 1)
 

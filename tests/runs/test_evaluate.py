@@ -263,15 +263,6 @@ def test_strata_are_of_single_values_and_ranges_of_numbers(do):
         do(pa.table(columns | {"tags": [["a"], ["b"]]}), by="tags")
 
 
-def rows_by(level, bins=()):
-    """Return the numbers of rows of the strata of a column with these values."""
-    n = len(level)
-    table = pa.table({"puzzle": [UNIQUE] * n, "prediction": [SOLUTION] * n, "level": level})
-    result = bs.evaluate(table, by="level", bins=bins)
-    assert result.all.rows == n
-    return {name: stratum.rows for name, stratum in result.strata.items()}
-
-
 def test_bounds_have_all_digits_of_the_command(tmp_path):
     rows = [(UNIQUE, SOLUTION, SOLUTION, str(1_000_000 + k)) for k in range(4)]
     pacsv.write_csv(table_of(rows), tmp_path / "in.csv")
@@ -297,7 +288,11 @@ STRATA = [  # the column, the bins, and the rows of each stratum
 
 @pytest.mark.parametrize(("level", "bins", "rows"), STRATA)
 def test_strata_of_numbers_of_any_size_and_of_what_is_none(level, bins, rows):
-    assert rows_by(level, bins) == rows
+    n = len(level)
+    table = pa.table({"puzzle": [UNIQUE] * n, "prediction": [SOLUTION] * n, "level": level})
+    result = bs.evaluate(table, by="level", bins=bins)
+    assert result.all.rows == n
+    assert {name: stratum.rows for name, stratum in result.strata.items()} == rows
 
 
 def texts_of(path):

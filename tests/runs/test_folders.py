@@ -12,6 +12,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from itertools import permutations
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -19,7 +20,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from conftest import PUZZLE, SOLUTION, interrupted_after
+from conftest import PUZZLE, SOLUTION, flip, interrupted_after
 from cutting import content_of, contents, small_blocks
 from invoking import invoke, invoke_as_user
 
@@ -223,9 +224,7 @@ def test_other_files_and_parts_that_were_damaged_or_deleted_are_noticed(corpora,
             bs.solve_file(corpora, f"{out}/", resume=True)
         other.unlink()
         first = out / "part-000000.parquet"
-        data = bytearray(first.read_bytes())
-        data[30] ^= 1
-        first.write_bytes(data)
+        flip(first, Random(1))
         with pytest.raises(bs.JournalError, match=r"part-000000.parquet: does not hold what"):
             bs.solve_file(corpora, f"{out}/", resume=True)
         first.unlink()

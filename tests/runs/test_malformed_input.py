@@ -84,6 +84,9 @@ USELESS = [
     ("in.tsv", f"puzzle,solution\n{P},{S}\n".encode(), ["tab"]),
     ("in.csv", b"puzzle\n4.0807e+79\n1.2e+80\n", ["'4.0807e+79'", "81 characters"]),
     ("in.csv", f"puzzle\n{P.lstrip('1')}\n".encode(), ["'puzzle' holds no grids", "81"]),
+    ("in.json", '[{"puzzle": "1"}, {"other": 1}]', ["column 'puzzle' holds no grids"]),
+    ("in.json", '[[{"r": 1, "c": 2, "v": 3}]]', ["column 'puzzle' holds lists of objects"]),
+    ("in.csv", f"pu\rzzle,id\n{P},1\n", ["in.csv: the header cannot be read", "; end all lines"]),
     ("in.csv", f"puzzle,grid\n{P},{P2}\n".encode(), ["puzzle, grid", "--column"]),
     ("in.csv", ("puzzle\nA" + "." * 255).encode(), ["1-9A-G or 0-9A-F or A-P", "--alphabet"]),
     (".", None, ["is a folder without files"]),
@@ -110,7 +113,6 @@ def test_a_table_without_rows_is_solved_whatever_its_boxes(solve, tmp_path, box)
 
 UNFIT = {  # options -> words of the message
     "--column x": ["'x'", "'puzzle'"],
-    "--box 3": ["2x3"],
     "--box 2x3": ["81", "36"],
     "--alphabet 1-8": ["9 different", "1-9"],
     f"--limit {10**30}": ["limit"],

@@ -5,8 +5,7 @@ import os
 import pytest
 from invoking import refused
 
-import batchsolve as bs
-
+UNFINISHED = "names that end with .partial or .partial.journal"
 GRAPH = "--graph goes with --memo, --memo-size and"
 REFUSED = [
     ("count queens:6 queens:5 --run dir", "'--run': for one problem"),
@@ -38,6 +37,8 @@ REFUSED = [
     ("graph queens:6 SAVED --with z9", "unknown option 'z9'; choose a name or a number"),
     ("graph queens:6 SAVED --with 36", "unknown option '36'; choose a name or a number"),
     ("sample queens:6 -o nowhere/x.jsonl", "nowhere does not exist"),
+    ("sample queens:6 -o x.csv.partial", f"{UNFINISHED} are those of unfinished runs"),
+    ("sample queens:6 -o x.csv.partial.journal", f"{UNFINISHED} are those of unfinished runs"),
     ("sample queens:6 -o x.csv", "x.csv: drawn solutions are plain JSON lines; name it .jsonl"),
     ("sample queens:6 -o x.jsonl.gz", ".gz: drawn solutions are plain JSON lines; name it .jsonl"),
     ("dedupe 1.....2..3.....4 -o x.txt", "(each perhaps with .gz, .bz2 or .zst) or .parquet"),
@@ -60,14 +61,7 @@ REFUSED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    path = tmp_path_factory.mktemp("saved") / "queens.zdd"
-    bs.solution_graph("queens:6").save(path)
-    return str(path)
-
-
 @pytest.mark.parametrize(("words", "message"), REFUSED)
 def test_options_that_do_not_suit(words, message, saved, here):
-    assert message in refused(*words.replace("SAVED", saved).split())
+    assert message in refused(*words.replace("SAVED", str(saved)).split())
     assert not os.listdir(here)

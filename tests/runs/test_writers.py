@@ -93,14 +93,6 @@ def test_rows_of_a_run_of_another_kind_are_said_to_be_so(name):
     assert why in refused(*WRITERS[name], "--resume")
 
 
-@pytest.mark.parametrize("end", [".partial", ".partial.journal"])
-def test_the_files_of_a_run_are_no_outputs(end):
-    Path(f"out.csv{end}").write_text("rows")
-    why = "names that end with .partial or .partial.journal are those of unfinished runs"
-    assert why in refused("sample", "queens:6", "-o", f"out.csv{end}")
-    assert Path(f"out.csv{end}").read_text() == "rows"
-
-
 @pytest.mark.parametrize("folder", ["run", "run/solutions"])
 @pytest.mark.parametrize("name", [*WRITERS, *MORE])
 def test_a_file_in_the_folder_of_a_run_is_no_output(name, folder):

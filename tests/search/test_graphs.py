@@ -263,13 +263,6 @@ def test_random_numbers_are_less_than_their_bound(count, n, seed):
 # ---- files ----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    path = tmp_path_factory.mktemp("saved") / "queens.zdd"
-    bs.solution_graph("queens:6").save(path)
-    return path
-
-
 def test_damage_of_any_byte_is_one_error(saved, tmp_path):
     data, problem, path = saved.read_bytes(), bs.family("queens:6"), tmp_path / "damaged.zdd"
     rng = Random(1)

@@ -139,10 +139,7 @@ def test_answers_are_those_of_the_oracle(grids, limit, budget, depth, after):
 
 @pytest.mark.parametrize(
     "engines",
-    [
-        {"engine": Failing([0], "raise")},
-        {"engine": DLX, "fallback": (Failing([0], "raise"), 1)},
-    ],
+    [{"engine": Failing([0], "raise")}, {"engine": DLX, "fallback": (Failing([0], "raise"), 1)}],
 )
 def test_rows_whose_search_fails_are_unfinished_and_the_others_answered(engines):
     grids = np.zeros((6, 16), np.uint8)

@@ -119,18 +119,3 @@ def test_names_of_strata_are_escaped(tmp_path):
         assert all(c.isprintable() or c == "\n" for c in text)
     assert r"\x1b]0;x\x07\x9b2J\nb" in str(judged)
     assert len(str(judged).splitlines()) == 3
-
-
-@pytest.mark.parametrize("form", [pa.ipc.new_file, pa.ipc.new_stream, None])
-def test_a_row_of_a_table_that_is_no_text_is_to_be_named(form, tmp_path):
-    path = tmp_path / ("in.arrow" if form else "in.npy")
-    if form:
-        with form(str(path), TABLE.schema) as out:
-            out.write_table(TABLE)
-    else:
-        np.save(path, np.zeros((50, 16), int))
-    why = rf"a table of 50 grids; name a row, as in .*{path.name}#1 .*, or solve it alone$"
-    with pytest.raises(bs.InputError, match=why):
-        bs.read_problem(path)
-    assert bs.read_problem(f"{path}#1").problem.n_digits == 4
-    assert bs.solve_file(path, tmp_path / "out.csv").rows == 50

@@ -4,12 +4,12 @@ import json
 
 import pyarrow as pa
 import pytest
+from conftest import PUZZLE, SOLUTION, answers_to
 
 import batchsolve as bs
 from batchsolve.settings import FileSettings
 from batchsolve.tables.corpus import Corpus
 
-PUZZLE, SOLUTION = "1.....2..3.....4", "1243342143122134"
 DRAWING = "1 . | . .\n. . | 2 .\n----+----\n. 3 | . .\n. . | . 4\n"
 
 
@@ -117,11 +117,8 @@ def test_empty_elements_of_lists_are_blanks(empty, tmp_path):
     assert bs.solve_table(pa.table({"puzzle": [text]}))["status"].to_pylist() == ["unique"]
 
 
-def test_another_sign_among_empty_elements_is_named(tmp_path):
-    cells = ["1", ".", "", "x", *PUZZLE[4:]]
-    (tmp_path / "in.jsonl").write_text(json.dumps({"puzzle": cells}))
-    bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
-    row = json.loads((tmp_path / "out.jsonl").read_text())
+def test_another_sign_among_empty_elements_is_named():
+    [row] = answers_to({"puzzle": [["1", ".", "", "x", *PUZZLE[4:]]]})
     why = "row 1, column 4: 'x' is not a number from 1 to 4, nor a blank"
     assert (row["status"], row["message"]) == ("invalid", why)
 

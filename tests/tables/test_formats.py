@@ -83,19 +83,6 @@ def test_minus_one_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(n, wrong, 
     assert batch.faults[1].startswith(said)
 
 
-NO_GRIDS = {
-    '[{"puzzle": "1"}, {"other": 1}]': "no grids",
-    '[[{"r": 1, "c": 2, "v": 3}]]': "lists of objects",
-}
-
-
-@pytest.mark.parametrize("text", NO_GRIDS)
-def test_arrays_of_json_without_grids_are_refused(text, tmp_path):
-    (tmp_path / "in.json").write_text(text)
-    with pytest.raises(bs.InputError, match=f"column 'puzzle' holds {NO_GRIDS[text]}"):
-        bs.solve_file(tmp_path / "in.json", tmp_path / "out.csv")
-
-
 def header(text):
     data = text.encode() + b"\n"
     return b"\x93NUMPY\1\0" + len(data).to_bytes(2, "little") + data

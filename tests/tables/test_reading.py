@@ -1,4 +1,3 @@
-import bz2
 import gzip
 import io
 import json
@@ -167,12 +166,7 @@ def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
         read_problem(save("one.ec", "1 1\na\na\n"), alphabet="1-9")
 
 
-def test_compressed_files_and_standard_input(save, typed):
-    for name, pack in (("a.txt.gz", gzip.compress), ("a.bz2", bz2.compress)):
-        assert read_problem(save(name, pack(NINE.encode()))).stack.size == 30
-    assert read_problem(save("one.ec.gz", gzip.compress(b"1 1\na\na\n"))).problem.n_options == 1
-    with pytest.raises(InputError, match=r"broken\.txt\.gz: "):
-        read_problem(save("broken.txt.gz", b"no gzip"))
+def test_problems_come_from_standard_input(typed):  # test_forms has compressed files
     named = [files.write_ec(family(name)) for name in ("queens:6", "steiner:7")]
     for content in (NINE, "p ec 2\ns 1 2\n", '{"options": [["a"]]}', *named):
         typed(content)

@@ -252,7 +252,6 @@ def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
         "1...............,AABB............,A=3 B=7,x+antiking,",
         "1000000000000000,CCDD............,D=7 C=3,antiking+x,",
         "1...............,AABB............,A=4 B=7,x+antiking,",
-        "1...............,AABB............,A=3 B=7,x,",
         "1...............,,,x+antiking,.Shape~4x4.Cage~3~R1C1~R1C2.Cage~7~R1C3~R1C4",
         "1...............,AAB,A=3 B=7,x,",
         "1...............,AAB,A=3 B=7,x,",
@@ -260,7 +259,7 @@ def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     path, out = tmp_path / "in.csv", tmp_path / "out.csv"
     path.write_text("\n".join(["puzzle,cages,sums,rules,constraints", *rows]) + "\n")
     bs.dedupe(str(path), str(out))
-    assert out.read_text().splitlines()[1:] == [rows[k] for k in (0, 2, 3, 5, 6)]
+    assert out.read_text().splitlines()[1:] == [rows[k] for k in (0, 2, 4, 5)]
 
 
 def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
@@ -305,11 +304,8 @@ TYPED = [  # columns of rules, and the number of grids or the error
     ({"regions": pa.FixedShapeTensorArray.from_numpy_ndarray(LABELS)}, 576),
     ({"cages": json_column([{"sum": 3, "cells": [[0, 0], [0, 1]]}])}, 48),
     *(({"cages": ["AA" + "." * 14], "sums": sums}, 48) for sums in ([3], [3.0])),
-    (
-        {"regions": pa.array([[1]], pa.list_view(pa.int8()))},
-        "column 'regions' holds values of list_v",
-    ),
-    ({"rules": pa.array([b"x"]).dictionary_encode()}, "column 'rules' holds values of binary"),
+    ({"regions": pa.array([[1]], pa.list_view(pa.int8()))}, "'regions' holds values of list_v"),
+    ({"rules": pa.array([b"x"]).dictionary_encode()}, "'rules' holds values of binary"),
 ]
 
 
@@ -318,7 +314,7 @@ def test_rules_of_other_types_are_read_or_refused(columns, found):
     if isinstance(found, int):
         assert solved(table(**columns), limit=999)[0]["n_solutions"] == found
         return
-    with pytest.raises(bs.InputError, match=found):
+    with pytest.raises(bs.InputError, match=f"column {found}"):
         solved(table(**columns))
 
 

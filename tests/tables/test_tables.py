@@ -263,12 +263,6 @@ def test_a_file_without_a_name_is_read_all_the_same(tmp_path):
     assert sum(len(block.rows()[0]) for block in blocks) == 10_000
 
 
-def test_a_header_with_a_carriage_return_within_is_refused(tmp_path):
-    (tmp_path / "in.csv").write_bytes(f"pu\rzzle,id\n{P},1\n".encode())
-    with pytest.raises(InputError, match=r"in.csv: the header cannot be read, .*; end all lines"):
-        Corpus([str(tmp_path / "in.csv")])
-
-
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match=r"pipe: is not a file that can be read twice; .* - < "):
