@@ -71,6 +71,7 @@ REFUSED = [
     (lambda: bs.grid_problem(6, rules="windoku"), "no rule 'windoku' for boxes of 2×3"),
     (lambda: bs.grid_problem(4, regions="AAAAABBBCCCCDDDD"), "region 'A' has 5 cells; each regi"),
     (lambda: Variant(Rules(2, PLACE, PLACE)), "a house of 2 digits has 2 different"),
+    (lambda: Variant(Rules(2, PLACE, [[0, 1]])), "rules are tuples of tuples"),
     (lambda: Variant(Rules(2, PLACE, (), ((1,),))), "a rule names cell 1; cells are 0 to"),
     (lambda: Variant(Rules(2, PLACE, (), (), ((0, 0, "less"),))), "a pair is two cells"),
     # drawings of grids

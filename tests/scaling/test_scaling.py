@@ -330,7 +330,7 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     monkeypatch.setattr("batchsolve.scaling.simulation.ENOUGH", 50)
     workload = read_workloads("queens:13")[0]
     # without a split, the first tasks are for workers, however slow the machine is
-    plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.1, budget=500)
+    plan = Plan(jobs=(1,), split_depths=(0,), repeat=1, time_limit=0.5, budget=500)
     runs, logs = map(list, zip(*run_plan([workload], plan), strict=True))
     measured = Experiment(runs, logs, {})
     assert not measured.runs[0].complete

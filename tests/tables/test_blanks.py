@@ -59,6 +59,7 @@ def test_what_is_named_is_the_only_blank(tmp_path):
     # so that a zero can be a digit
     assert corpus(tmp_path, "0" + "." * 99, blank=".").notation.name == "0-9"
     assert corpus(tmp_path, "A" + "." * 99, alphabet=".A-J").notation.blanks == "."
+    assert bs.solve("@---\n----\n--$-\n---%\n", alphabet="@%$&").status == "multiple"
 
 
 @pytest.mark.parametrize(("blank", "how"), [("-", {}), ("?", {"blank": "?"})])
@@ -76,6 +77,8 @@ def test_blanks_among_numbers(blank, how, tmp_path):
         "1---\n--2-\n-3--\n---4\n",
         "+----+----+\n|1 - | - -|\n|- - | - -|\n+----+----+\n|- 3 | - -|\n|- - | - 4|\n+----+----+",
         "1---\n----\n-3--\n---4\n",
+        "1-- -\n--- -\n-3- -\n--- 4\n",
+        "1-1\n-- --\n1. ..\n.. 2.\n-- --\n.3 ..\n.. .4\n",
         "│1 - │ - -│\n│- - │ - -│\n│- 3 │ - -│\n│- - │ - 4│\n",
         "Level 1 - easy\n----\n1 . . .\n. . 2 .\n----\n. 3 . .\n. . . 4\n----\n",
     ],

@@ -521,6 +521,8 @@ FILES = {  # the content of a file, the statuses of its rows, and messages
     "a cell of the first is missing.csv": (f"{PUZZLE[1:]}\n{PUZZLE}\n", [X, U]),
     "the first has no puzzle.csv": (f",{SOLUTION}\n{PUZZLE},{SOLUTION}\n", [X, U]),
     "a sign of the first is wrong.csv": (f"a,!{PUZZLE[1:]}\na,{PUZZLE}\n", [X, U]),
+    "a first row like numbers.csv": ("1,2,3,4\n3,4,,\n,,4,3\n4,,,1\n,,,\n", [U]),
+    "blank sheets.csv": (",,,\n" * 20, [M] * 5),
     "names are no row.csv": (f"grid,name,rate,date\n{FOUR},a,2,3\n", [U]),
     "names with # are no drawing.csv": (f"a#1,{PUZZLE}\na#2,{PUZZLE}\n", [U] * 2),
     **{
