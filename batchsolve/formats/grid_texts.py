@@ -598,7 +598,8 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
         heads = {k for k in heads if _n_numbered(lines[k]) == n}
         gaps = _gaps(rows, empty, n)
         repeats = _repeats([lines[k] for k in rows[:n]])  # as no first row of a grid does
-        if rows[0] in heads and (repeats or gaps is None or empty > {*gaps}):
+        is_last = gaps is not None and empty > {*gaps} <= {rows[-1]}  # a gap that parts nothing
+        if rows[0] in heads and (repeats or gaps is None or is_last):
             below = _gaps([k for k in rows if k not in heads], empty, n)
             gaps = gaps if below is None else [*heads, *below]
         for k in gaps or ():
@@ -630,19 +631,26 @@ def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
     return None
 
 
-def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = bool) -> Set[int]:
-    """Return how many dashes a line of dashes has that is a row, because others have some, too.
+def _dashes(line: str) -> int:
+    """Return the number of dashes of a line of dashes; negative if each stands alone."""
+    n = line.count("-")
+    return n if "--" in line else -n
 
-    Such a row has as many cells as another one, whose words are cells or have them as characters.
+
+def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = bool) -> Set[int]:
+    """Return the `_dashes` of lines of dashes that are rows, because others have dashes, too.
+
+    Such a row has as many cells as another one: words, or characters of longer words.
     """
-    open_ = {line.count("-") for _, line in lines if _DASHES.fullmatch(line)}
+    open_ = {_dashes(line) for _, line in lines if _DASHES.fullmatch(line)}
     found = set[int]()
     for _, line in lines:
         if open_ <= found:
             break
         if "-" in line and (words := row_of_cells(line)) and is_row(words):
             characters = "".join(words)
-            sizes = {len(characters), len(words) if "-" in words else 0}
+            sizes = {len(characters)} if len(characters) > len(words) else set[int]()
+            sizes |= {-len(words)} if "-" in words else set()
             found |= open_ & sizes if "-" in characters else set()
     return found
 
@@ -657,14 +665,14 @@ def _rows(text: str) -> list[Row]:
 def row_of_cells(line: str, dashed: Set[int] = frozenset()) -> tuple[str, ...] | None:
     """Return the texts of a line between blanks, commas and bars; none of the title of a section.
 
-    A frame or a comment is None, and so is a line of dashes, unless their number is in `dashed`.
+    A frame or a comment is None, and so is a line of dashes, unless it is as one in `dashed`.
     """
     line = without_points(_COMMENT.sub("", line) if "#" in line else line)
     if _SECTION.fullmatch(line):
         return ()
     if not _RULE.fullmatch(line):
         return _words_of(line)
-    is_row = line.count("-") in dashed and _DASHES.fullmatch(line)
+    is_row = _dashes(line) in dashed and _DASHES.fullmatch(line)
     return _words_of(line) if is_row else None
 
 
