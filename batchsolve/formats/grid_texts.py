@@ -597,9 +597,8 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
         heads = {k for k in rows if k == rows[0] or k - 1 in empty}
         heads = {k for k in heads if _n_numbered(lines[k]) == n}
         gaps = _gaps(rows, empty, n)
-        repeats = _repeats([lines[k] for k in rows[:n]])  # as no first row of a grid does
-        is_last = gaps is not None and empty > {*gaps} <= {rows[-1]}  # a gap that parts nothing
-        if rows[0] in heads and (repeats or gaps is None or is_last):
+        parts_nothing = gaps is None or empty > {*gaps} <= {rows[-1]}
+        if rows[0] in heads and (parts_nothing or _repeats([lines[k] for k in rows[:n]])):
             below = _gaps([k for k in rows if k not in heads], empty, n)
             gaps = gaps if below is None else [*heads, *below]
         for k in gaps or ():
@@ -608,7 +607,7 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
 
 
 def _repeats(lines: Sequence[str]) -> bool:
-    """Return True if a cell of the first line stands in its column below, too."""
+    """Return True if a cell of the first line stands in its column below, too, as in no grid."""
     first, *below = (_FIELD_END.split(line) for line in lines)
     return any(cell.strip() and cell in column for cell, *column in zip(first, *below, strict=True))
 
