@@ -25,6 +25,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from typing import Any, TypeGuard
 
@@ -229,6 +230,8 @@ class Outcome:
         """
         left, parents = self.frontier, self.parents
         begun: Bools = self.clash < 0
+        if not len(left):
+            return begun
         is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
         is_left &= (left.all_branches == stacks.all_branches[parents]).all(axis=1)
         begun[parents[is_left]] = False
@@ -262,7 +265,7 @@ class Engine:
         Several threads may call it at once.
         """
         module, function = self.entry.split(":")
-        search: Callable[..., Outcome] = getattr(import_module(module), function)
+        search: Callable[..., Outcome] = getattr(_module(module), function)
         rule = self.capabilities.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
@@ -284,6 +287,9 @@ class Engine:
             True if processes of this machine are to share the table, where they can.
         """
         return self
+
+
+_module = cache(import_module)
 
 
 def new_run() -> str:

@@ -657,7 +657,7 @@ def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = 
 def _rows(text: str) -> list[Row]:
     """Return the lines with cells, without comments and frames."""
     lines = _lines(text)
-    dashed = _dashed(lines)
+    dashed = _dashed(lines) if "-" in text else frozenset[int]()
     return [(number, words) for number, line in lines if (words := row_of_cells(line, dashed))]
 
 

@@ -129,8 +129,10 @@ class Answers:
         if holds is not None:
             found = [covers.take(holds(covers.roots)) for covers in found]
         kept = [covers for covers in found if len(covers)] or [Stacks.empty()]
-        grids = np.concatenate([problem.digits_of(covers) for covers in kept])
-        rows = np.concatenate([covers.roots for covers in kept])
+        grids, rows = problem.digits_of(kept[0]), kept[0].roots
+        if len(kept) > 1:
+            grids = np.concatenate([problem.digits_of(covers) for covers in kept])
+            rows = np.concatenate([covers.roots for covers in kept])
         if (rows[1:] > rows[:-1]).all():
             return grids, rows
         order = np.argsort(rows)

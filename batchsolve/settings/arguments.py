@@ -10,8 +10,7 @@ import operator
 import os
 import re
 import secrets
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -39,8 +38,7 @@ class Unfit(ValueError):  # noqa: N818
     """A reason that an argument is wrong, for the error of `argument_errors`."""
 
 
-@contextmanager
-def argument_errors(rule: str, value: object) -> Iterator[None]:
+class argument_errors:  # noqa: N801  a class, as in contextlib: entering it costs little
     """Raise what goes wrong in reading an argument as one `InputError`: the rule, and the value.
 
     What Python says of it, such as ``'int' object is not iterable``, tells a user nothing; an
@@ -54,13 +52,17 @@ def argument_errors(rule: str, value: object) -> Iterator[None]:
         ...
     batchsolve.errors.InputError: numbers are a sequence, not 3
     """
-    try:
-        yield
-    except BatchsolveError:
-        raise
-    except (TypeError, ValueError) as error:
-        why = f" ({error})" if isinstance(error, Unfit) else ""
-        raise InputError(f"{rule}, not {quoted(value)}{why}") from error
+
+    def __init__(self, rule: str, value: object) -> None:
+        self._rule, self._value = rule, value
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
+            why = f" ({error})" if isinstance(error, Unfit) else ""
+            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:

@@ -330,9 +330,11 @@ class Batch:
 
     def groups(self) -> list[tuple[GridProblem, Stacks]]:
         """Return the stacks of the well-formed rows, with row numbers as roots."""
-        good = np.ones(len(self), np.bool_)
-        good[list(self.faults)] = False
-        parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in self._parts())
+        parts = self._parts()
+        if self.faults:
+            good = np.ones(len(self), np.bool_)
+            good[list(self.faults)] = False
+            parts = ((grids, problem, rows[good[rows]]) for grids, problem, rows in parts)
         return [
             (problem, problem.stacks_of(grids.puzzles_of(rows), rows))
             for grids, problem, rows in parts
@@ -341,7 +343,8 @@ class Batch:
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """Return the `Status` of every row, and the messages of some."""
         status = answers.status(limit)
-        status[list(self.faults)] = Status.INVALID
+        if self.faults:
+            status[list(self.faults)] = Status.INVALID
         return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
 
     def explain_clashes(self, clashes: npt.NDArray[np.signedinteger]) -> dict[int, str]:
