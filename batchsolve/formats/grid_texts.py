@@ -26,6 +26,9 @@ from batchsolve.problems.survey import MOST_PLAIN
 Row = tuple[int, tuple[str, ...]]
 """The number of a line of a text, from 1, and its words between blanks, commas and bars."""
 
+Cells = tuple[bool, int]
+"""True if the cells of a row are words, not characters of words; and their number."""
+
 _CANDIDATES = "(?=.)1?2?3?4?5?6?7?8?9?"
 _CELL = re.compile(rf"\d{{1,3}}|{_CANDIDATES}|[A-Z]|[.*_?·∙⋅•x-]")
 """The text of a cell that is not empty; in drawings, small letters are cells, too."""
@@ -329,7 +332,7 @@ def are_numbers(words: Sequence[str]) -> bool:
     return n_long > n_letters or (n_letters == 0 and not are_plain)
 
 
-def form_of_drawing(text: str, dashed: Set[int] | None = None) -> DrawnForm | None:
+def form_of_drawing(text: str, dashed: Set[Cells] | None = None) -> DrawnForm | None:
     r"""Return the form of the grids of a text that begins with a drawn one, else None.
 
     `dashed` is as of `_dashed`, if that is known.
@@ -389,7 +392,7 @@ def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
         if here.rows:
             is_row = bool(words and _cells_below(words, form.n))
         else:
-            begun = _form_from(lines[k : k + 3 * _MOST], dashed, form) if words else None
+            begun = _form_from(lines[k : k + 3 * _MOST], words, dashed, form) if words else None
             form, is_row = begun or form, begun is not None
         is_gap = not form.has_gaps and not line.strip()
         if here.rows and (is_gap or (words is not None and not is_row)):
@@ -421,10 +424,10 @@ def _titled(number: int, line: str, words: tuple[str, ...], title: str) -> Drawn
 
 
 def _form_from(
-    lines: Sequence[tuple[int, str]], dashed: Set[int], form: DrawnForm
+    lines: Sequence[tuple[int, str]], first: tuple[str, ...], dashed: Set[Cells], form: DrawnForm
 ) -> DrawnForm | None:
     """Return the form of the drawing that begins with the first line; None if none does."""
-    n = len(_cells(row_of_cells(lines[0][1], dashed) or ()))
+    n = len(_cells(first))
     if n in (0, form.n):
         return form if n else None
     rows = filter(None, (row_of_cells(line, dashed) for _, line in lines))
@@ -630,41 +633,38 @@ def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
     return None
 
 
-def _dashes(line: str) -> int:
-    """Return the number of dashes of a line of dashes; negative if each stands alone."""
-    n = line.count("-")
-    return n if "--" in line else -n
+def _dashes(line: str) -> Cells:
+    """Return the cells of a line of dashes, if it is a row: the dashes, each a word or not."""
+    return "--" not in line, line.count("-")
 
 
-def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = bool) -> Set[int]:
-    """Return the `_dashes` of lines of dashes that are rows, because others have dashes, too.
-
-    Such a row has as many cells as another one: words, or characters of longer words.
-    """
-    open_ = {_dashes(line) for _, line in lines if _DASHES.fullmatch(line)}
-    found = set[int]()
+def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = bool) -> Set[Cells]:
+    """Return the cells of lines of dashes that are rows: other rows with dashes have as many."""
+    undecided = {_dashes(line) for _, line in lines if _DASHES.fullmatch(line)}
+    found = set[Cells]()
     for _, line in lines:
-        if open_ <= found:
+        if undecided <= found:
             break
         if "-" in line and (words := row_of_cells(line)) and is_row(words):
             characters = "".join(words)
-            sizes = {len(characters)} if len(characters) > len(words) else set[int]()
-            sizes |= {-len(words)} if "-" in words else set()
-            found |= open_ & sizes if "-" in characters else set()
+            if "-" in words:
+                found |= undecided & {(True, len(words))}
+            if "-" in characters and len(characters) > len(words):
+                found |= undecided & {(False, len(characters))}
     return found
 
 
 def _rows(text: str) -> list[Row]:
     """Return the lines with cells, without comments and frames."""
     lines = _lines(text)
-    dashed = _dashed(lines) if "-" in text else frozenset[int]()
+    dashed = _dashed(lines) if "-" in text else frozenset[Cells]()
     return [(number, words) for number, line in lines if (words := row_of_cells(line, dashed))]
 
 
-def row_of_cells(line: str, dashed: Set[int] = frozenset()) -> tuple[str, ...] | None:
+def row_of_cells(line: str, dashed: Set[Cells] = frozenset()) -> tuple[str, ...] | None:
     """Return the texts of a line between blanks, commas and bars; none of the title of a section.
 
-    A frame or a comment is None, and so is a line of dashes, unless it is as one in `dashed`.
+    A frame or a comment is None, and so is a line of dashes, unless `dashed` has its cells.
     """
     line = without_points(_COMMENT.sub("", line) if "#" in line else line)
     if _SECTION.fullmatch(line):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
 
@@ -29,7 +29,7 @@ from batchsolve.tables.columns import JSON_TEXT, without_views
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Grids, Reader
-from batchsolve.tables.sources import TableSource
+from batchsolve.tables.sources import Block, TableSource
 from batchsolve.workers.base import LOG
 
 MOST_IMAGES = 100_000
@@ -231,8 +231,12 @@ def _augmenting(
     same = {"n": n, "seed": str(wanted.seed), "original": wanted.original}
     table = partial(_image_table, n, wanted)
     totals = AugmentSummary(seed=wanted.seed)
-    spec = Spec("augment", corpus, corpus.reader, table, totals, same)
-    return replace(spec, decide=lambda n_before, block, n_rows: n_before + 1)
+    return Spec("augment", corpus, corpus.reader, table, totals, same, decide=_number_of_first)
+
+
+def _number_of_first(n_before: int, block: Block, n_rows: int) -> int:
+    """Return the number of the first row of a block, counted from 1."""
+    return n_before + 1
 
 
 def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:

@@ -120,12 +120,12 @@ class Behind(AbstractContextManager["Behind"]):
 
 
 class Output:
-    """The output of a run: by itself, standard output, to which blocks are written as they arrive.
+    """The output of a run.
 
     Attributes
     ----------
     path : str
-        The file or folder, or ``-``; the target of a link, not the link.
+        The file or folder; the target of a link, not the link.
     kept : str
         The path of the rows of an unfinished run; empty if none are kept.
     journal : str
@@ -136,7 +136,7 @@ class Output:
         The size of blocks of the input.
     """
 
-    path, kept, journal = "-", "", ""
+    path = kept = journal = ""
     form = "a file"
     block_size = TASKS
 
@@ -178,14 +178,11 @@ class Output:
         JournalError
             If the rows written before have changed.
         """
-        self.take(OutputRows(header_for(self.path, schema)))
+        raise NotImplementedError
 
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
-        with disk_errors("standard output"):
-            sys.stdout.buffer.write(block.data)
-            sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
-        return []
+        raise NotImplementedError
 
     def written(self) -> Written:
         """Return the length and checksum of the rows taken so far, to resume from them."""
@@ -205,7 +202,7 @@ class Output:
 
 
 IN_MEMORY = Output()
-"""Not written to: the rows stay a table in memory."""
+"""No output, but a table in memory."""
 
 
 def output_at(path: str, is_whole: bool = False) -> Output:
@@ -218,13 +215,30 @@ def output_at(path: str, is_whole: bool = False) -> Output:
         See `OneFile`.
     """
     if path == "-":
-        return Output()
+        return StandardOutput()
     if is_address(path):
         return Parts(path)
     target = followed(path.rstrip("/"))  # what a run keeps lies beside that
     if path.endswith("/") or os.path.isdir(path):
         return Parts(path if target == path.rstrip("/") else target + "/")
     return OneFile(target, is_whole)
+
+
+class StandardOutput(Output):
+    """Standard output, to which blocks are written as they arrive: CSV."""
+
+    path = "-"
+
+    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
+        """See `Output`."""
+        self.take(OutputRows(header_for(self.path, schema)))
+
+    def take(self, block: OutputRows) -> list[Part]:
+        """See `Output`."""
+        with disk_errors("standard output"):
+            sys.stdout.buffer.write(block.data)
+            sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
+        return []
 
 
 class OneFile(Output):

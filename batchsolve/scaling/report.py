@@ -78,7 +78,7 @@ def draw_all(
     series = experiment.series()
     pictures = [
         ("speedup", "Speed-up", speedup_figure(series)),
-        ("efficiency", "Efficiency", speedup_figure(series, per_worker=True)),
+        ("efficiency", "Efficiency", efficiency_figure(series)),
         ("depth", "Time against split depth", depth_figure(series)),
         ("sizes", "Task durations", sizes_figure(experiment)),
     ]
@@ -94,18 +94,26 @@ def draw_all(
     return drawn
 
 
-def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure | None:
-    """Draw speed-up against workers: measured with intervals, ideal, and fitted curves.
+def speedup_figure(series: list[Series]) -> Figure | None:
+    """Draw speed-up against workers: measured with intervals, ideal, and fitted curves."""
+    return _against_workers(series, "Speed-up", "times one worker")
 
-    Or draw the efficiency, the speed-up divided by the number of workers, joined by lines.
-    """
+
+def efficiency_figure(series: list[Series]) -> Figure | None:
+    """Draw efficiency, the speed-up divided by the number of workers, with intervals."""
+    return _against_workers(series, "Efficiency", "speed-up / workers", per_worker=True)
+
+
+def _against_workers(
+    series: list[Series], title: str, y: str, *, per_worker: bool = False
+) -> Figure | None:
+    """Draw speed-up against workers with curves; or that of each worker, joined by lines."""
     drawn = [one for one in series if len(one.workers) > 1 and not hindrance(one)[0]]
     if not drawn:
         return None
     names, common = _names(drawn)
     found = [[] if per_worker else fits(one) for one in drawn]
     brackets = "in brackets: 95 % intervals" if any(found) else ""
-    title = "Efficiency" if per_worker else "Speed-up"
     figure, (axes,) = charts.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
     most = max(max(one.workers) for one in drawn)
     line = np.linspace(1, most, 200)
@@ -124,7 +132,7 @@ def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure 
             numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
             axes.plot(line, numbers, DASHES[fit.law], label=law, **{**look, "marker": ""})
     charts.begin_at_zero(axes)
-    _name_workers(axes, series, "speed-up / workers" if per_worker else "times one worker")
+    _name_workers(axes, series, y)
     charts.write_legend(figure, axes)
     return figure
 

@@ -314,8 +314,7 @@ class OpenRows:
             return []
         row = int(piece.stacks.roots[0])
         weighing = self._weighings.get(row) or tree.first_weighing(problem)
-        after, n_nodes = weighing
-        is_due = after < self._answers.nodes[row] < self._most_nodes[row]
+        is_due = weighing.after < self._answers.nodes[row] < self._most_nodes[row]
         if not is_due or row in self._on_scales:
             return []
         if not (counter := counter_for(self._engine, problem)):
@@ -323,8 +322,8 @@ class OpenRows:
         self._weighings[row] = tree.next_weighing(weighing)
         self._on_scales.add(row)
         self._pending[row] += 1
-        engine = tree.small_counter(counter, n_nodes)
-        return [self._start_of(row, piece, engine, n_nodes)]
+        engine = tree.small_counter(counter, weighing.n_nodes)
+        return [self._start_of(row, piece, engine, weighing.n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         """Let a counter take over its row if it gains enough; return the pieces that follow."""

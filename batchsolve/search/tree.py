@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -107,21 +107,31 @@ class TreeWork:
         return Result(output, int(outcome.nodes.sum()), seconds, outcome, n_covers)
 
 
-Weighing = tuple[int, int]
-"""When the counter is compared with the engine in use: the nodes of the tree after which this is
-due, and the nodes that the counter visits."""
+class Weighing(NamedTuple):
+    """A comparison of the counter with the engine in use.
+
+    Attributes
+    ----------
+    after : int
+        The nodes of the tree after which it is due.
+    n_nodes : int
+        The nodes that the counter visits.
+    """
+
+    after: int
+    n_nodes: int
 
 
 def first_weighing(problem: ExactCover) -> Weighing:
     """Return the first weighing of a problem: the wider its nodes, the sooner."""
     wide = entries_of_a_node(problem) / WIDE_ENTRIES
-    return int(max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))), WEIGHED_NODES
+    after = max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))
+    return Weighing(int(after), WEIGHED_NODES)
 
 
 def next_weighing(weighing: Weighing) -> Weighing:
     """Return the weighing that follows if this one leaves the engine as it is."""
-    after, n_nodes = weighing
-    return WEIGH_AGAIN * after, WEIGH_AGAIN * n_nodes
+    return Weighing(WEIGH_AGAIN * weighing.after, WEIGH_AGAIN * weighing.n_nodes)
 
 
 def small_counter(name: str, n_nodes: int) -> Engine:
@@ -346,8 +356,8 @@ class TreeSearch:
         Give a hint instead if the counter cannot do what is wanted.
         """
         settings = self._settings
-        while self._weighing and self.totals.nodes - self._before[1] > self._weighing[0]:
-            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing[1]
+        while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
+            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing.n_nodes
             self._weighing = next_weighing(self._weighing) if counter else None
             if counter and self._gain(counter, n_nodes) >= LEAST_GAIN:
                 self._weighing = None

@@ -621,8 +621,9 @@ class OutputRows:
 
     Attributes
     ----------
-    data : pyarrow.Table or pyarrow.Buffer or bytes or None
-        The rows, or the bytes that are still to be written; None if the worker has written them.
+    data : object
+        The rows as a table, or the bytes that are still to be written; None if the worker has
+        written them. Rows that are compared have their `Keys` in place of a table.
     n_rows : int
         The rows of the block that they were made of.
     sums : object

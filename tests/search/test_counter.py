@@ -59,13 +59,13 @@ def test_tilings_are_counted_by_subtrees(jobs, backend):
 
 def test_wide_nodes_are_weighed_sooner():
     """Usual problems are weighed after as many nodes as ever."""
-    after = {name: tree.first_weighing(family(name))[0] for name in FAMILIES}
+    after = {name: tree.first_weighing(family(name)).after for name in FAMILIES}
     assert after == dict.fromkeys(FAMILIES, 300_000)
-    assert tree.first_weighing(wide(20_000, 20_000))[0] == 60_000
+    assert tree.first_weighing(wide(20_000, 20_000)).after == 60_000
     triples = bs.ExactCover.from_options([[f"{c}{k % 8}" for c in "abc"] for k in range(8_600)])
-    assert tree.first_weighing(triples)[0] == 124_031
-    assert tree.first_weighing(wide(150_000, 150_000))[0] == 10_000
-    second = tree.next_weighing((60_000, 2_000))
+    assert tree.first_weighing(triples).after == 124_031
+    assert tree.first_weighing(wide(150_000, 150_000)).after == 10_000
+    second = tree.next_weighing(tree.Weighing(60_000, 2_000))
     assert tree.next_weighing(second) == (6_000_000, 200_000)
 
 
