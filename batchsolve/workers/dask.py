@@ -318,6 +318,17 @@ _counting, _n_users, _set = threading.Lock(), 0, ExitStack()
 
 
 @contextmanager
+def _variables_of_workers() -> Iterator[None]:
+    """Restore the variables that Dask sets here for the worker processes that it starts."""
+    names = [*dask.config.get("distributed.nanny.pre-spawn-environ"), "PYTHONHASHSEED"]
+    before = {name: os.environ.get(name) for name in [*names, "__DASK_PARENT_PID"]}
+    yield
+    for name, value in before.items():
+        os.environ.pop(name, None)
+        os.environ.update({name: value} if value is not None else {})
+
+
+@contextmanager
 def _our_settings() -> Iterator[None]:
     """Change settings of Dask, unless another cluster has; the last one that ends restores them.
 
@@ -328,6 +339,7 @@ def _our_settings() -> Iterator[None]:
         if not _n_users:
             _set.enter_context(dask.config.set(_OF_ALL_CLUSTERS))
             _set.enter_context(dask_logs_from(LOGGED))
+            _set.enter_context(_variables_of_workers())
         _n_users += 1
     try:
         yield

@@ -210,13 +210,14 @@ def test_a_dask_worker_that_does_not_start_is_one_clear_error(cause, monkeypatch
 
 
 def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
-    import dask
+    from distributed import config
 
     logging.getLogger("distributed").addHandler(said := logging.StreamHandler())
 
     def settings():
         names = "scheduler.allowed-failures", "deploy.lost-worker-timeout"
-        return [dask.config.get(f"distributed.{name}") for name in names] + [said.level]
+        variables = map(os.environ.get, ("OMP_NUM_THREADS", "PYTHONHASHSEED"))
+        return [*[config.get(f"distributed.{name}") for name in names], said.level, *variables]
 
     before = settings()
     first, second = Pool(1, "dask"), Pool(1, "dask")
