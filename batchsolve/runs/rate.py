@@ -4,9 +4,11 @@ From table to table, workers solve each row, and rate it if it is unique.
 
 Techniques are in the order and have the ratings of Sudoku Explainer 1.2.1.
 Sudoku Explainer (N. Juillerat, 2006) takes the easiest technique that helps at each step, and rates
-a puzzle by the hardest that it took. Every technique here still helps, or is no longer needed, when
-there are fewer candidates. So the rating is the least level up to which techniques solve the
-puzzle: it does not depend on the order of steps, and equivalent puzzles have the same.
+a puzzle by the hardest that it took. Techniques here still help, or are no longer needed, when
+there are fewer candidates. So the rating is the least level up to which they solve the puzzle: it
+does not depend on the order of steps, and equivalent puzzles have the same. An exception are X- and
+Y-cycles, of which only the shortest are sought. All chains up to the hardest level so far are used
+at once; single steps lead to another rating, by 0.1 to 0.3, for 5 of 10,818 puzzles from 6.5 on.
 
 A *direct* technique fills a cell and keeps no eliminations. Direct claiming (1.9) is left out: it
 is never needed, because the cell that it fills is a hidden single of its box, or direct pointing

@@ -325,9 +325,10 @@ class DedupeSummary(Sums):
         parts += [f"{n:,} {what}" for what, n in others.items() if n]
         alike = ""
         if self.same_solution:
+            rules = " --rule-columns none" if self.rule_columns else ""
             alike = (
                 f"; same solution, other clues: {self.same_solution:,} "
-                f"(--column {self.solution_column} finds them)"
+                f"(--column {self.solution_column}{rules} finds them)"
             )
         speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
         return f"{self.said(parts, speed)}{alike}"

@@ -6,6 +6,7 @@ cell, clue and house; no row is left out of the counts.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Sequence
@@ -331,8 +332,16 @@ def ranges(bins: tuple[float, ...]) -> list[str]:
 
 
 def shown_key(name: str | tuple[str, ...]) -> str:
-    """Return the name of a stratum as one text."""
-    return ", ".join(columns_of(name))
+    """Return the name of a stratum as one text, which no other stratum has.
+
+    Examples
+    --------
+    >>> shown_key(("a", "b")), shown_key(("a, b", "c")), shown_key("a, b")
+    ('a, b', '["a, b", "c"]', 'a, b')
+    """
+    parts = columns_of(name)
+    are_clear = len(parts) == 1 or not any(mark in part for part in parts for mark in ',"')
+    return ", ".join(parts) if are_clear else json.dumps(parts, ensure_ascii=False)
 
 
 def in_order(strata: Iterable[Key], ranks: Sequence[Sequence[str]]) -> list[Key]:
@@ -409,8 +418,9 @@ def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
     for problem, rows in grids.one_by_one():
         places, every = grids.places(rows), np.arange(1, problem.n_digits + 1)
-        n_houses[places] = len(problem.rules.houses)
-        for house in problem.rules.houses:
+        houses = {*map(frozenset, problem.rules.houses)}  # a region may be a row, too
+        n_houses[places] = len(houses)
+        for house in map(list, houses):
             digits = np.sort(found[places][:, house], axis=1)
             n_kept[places] += (digits == every).all(axis=1)
     return n_houses, n_kept

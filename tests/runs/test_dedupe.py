@@ -49,6 +49,17 @@ def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, 
     assert (summary.known, summary.kept, summary.same_solution) == (3, 1, 0)
 
 
+def test_the_summary_says_how_the_same_solution_is_found_where_columns_give_rules(tmp_path):
+    for name, clues in ("train", PUZZLE), ("test", "12....2..3.....4"):
+        text = f"puzzle,solution,rules\n{clues},{SOLUTION},antiknight\n"
+        (tmp_path / f"{name}.csv").write_text(text)
+    files, against = (tmp_path / "train.csv", tmp_path / "out.csv"), [tmp_path / "test.csv"]
+    said = str(bs.dedupe(*files, against=against))
+    assert said.endswith(": 1 (--column solution --rule-columns none finds them)")
+    how = {"column": "solution", "rule_columns": "none"}
+    assert bs.dedupe(*files, against=against, **how).known == 1
+
+
 @pytest.mark.parametrize("begin", [0, 5])
 def test_rows_of_fixed_size_lists_keep_their_values(begin):
     """pyarrow takes wrong values of a slice, such as a block is, from lists in lists."""

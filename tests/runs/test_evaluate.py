@@ -158,6 +158,13 @@ def test_rules_of_rows_count():
     assert found.named["unjudged"] == ["row 2: the truth does not solve the puzzle"]
 
 
+@pytest.mark.parametrize("chunk", [1, 2])
+def test_a_region_that_is_a_row_is_one_house_whatever_the_block(chunk):
+    regions = ["AAAABBCCBBCCDDDD", "AAABACBBCCBDCDDD"]  # two of four are rows; none is
+    table = {"puzzle": ["1234............"] * 2, "prediction": ["1234341221434321"] * 2}
+    assert bs.evaluate(pa.table(table | {"regions": regions}), chunk=chunk).all.houses == 10 + 12
+
+
 def test_the_command_prints_a_table_json_and_a_page(tmp_path):
     path, page = tmp_path / "in.csv", tmp_path / "page.html"
     rows = [(UNIQUE, SOLUTION, SOLUTION, "1"), (UNIQUE, SOLUTION[:-1] + "1", SOLUTION, "2")]
