@@ -247,6 +247,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
     problem : ExactCover
         The names of its items say where they are: ``r2c5`` and ``l3r2c5`` are cells, ``r2`` and
         ``c5`` a row and a column, ``r2#7`` something in a row, and ``s4`` is a place on a line.
+        ``s4`` counts only if no item is a cell, ``r2`` and ``c5`` only if there is neither.
 
     Returns
     -------
@@ -285,11 +286,15 @@ def symmetries(problem: ExactCover) -> Symmetries:
 def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
     """Extend the images of some items to all; return None if they do not determine the rest."""
     options = [problem.option(o).tolist() for o in range(problem.n_options)]
+    kind = [_kind_of(problem, i) for i in range(problem.n_items)]
     full = dict(known)
     while rest := [i for i in range(problem.n_items) if i not in full]:
         parts = [[i for i in option if i in full] for option in options]
-        images = (frozenset(full[i] for i in part) for part in parts)
-        if (image := _matched(map(frozenset, parts), images)) is None:
+        # what is not known yet of an option is at least of the same kinds in its image
+        kinds = [tuple(sorted(kind[i] for i in option if i not in full)) for option in options]
+        keys = zip(map(frozenset, parts), kinds, strict=True)
+        images = zip((frozenset(full[i] for i in part) for part in parts), kinds, strict=True)
+        if (image := _matched(keys, images)) is None:
             return None
         holders: list[list[int]] = [[] for _ in range(problem.n_items)]
         for o, option in enumerate(options):
@@ -297,10 +302,10 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
                 holders[i].append(o)
         items_of: dict[tuple[object, ...], list[int]] = {}
         for i in rest:
-            items_of.setdefault((_kind_of(problem, i), *holders[i]), []).append(i)
+            items_of.setdefault((kind[i], *holders[i]), []).append(i)
         found = [i for i in rest if holders[i]] or rest
         for i in found:
-            key = _kind_of(problem, i), *sorted(image[o] for o in holders[i])
+            key = kind[i], *sorted(image[o] for o in holders[i])
             if not (others := items_of.get(key, [])):
                 return None
             full[i] = others.pop(0)
@@ -311,6 +316,11 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
     """Yield the images of items with a place under each rotation and reflection of the board."""
     named = ((i, named_place(problem.item_name(i))) for i in range(problem.n_items))
     places = {i: place for i, place in named if place[0]}
+    for whole in {"r", "c"}, {"s"}:  # beside these, r2 and s4 are names of pieces
+        if any(whole <= at.keys() and not rest for at, rest in places.values()):
+            places = {
+                i: (at, rest) for i, (at, rest) in places.items() if rest or whole <= at.keys()
+            }
     axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
     spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
     least = {axis: min(span) for axis, span in spans.items()}

@@ -42,7 +42,7 @@ import numpy.typing as npt
 
 from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted
 from batchsolve.problems.attributes import array_of
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, named_place
 
 MOST_OPTIONS = 1_000_000  # their names are Python strings, which take seconds and 1 GB
 MOST_CELLS = 1_000_000
@@ -94,7 +94,6 @@ Drawing = str | npt.ArrayLike
 
 _SIZES = re.compile(r"\s*([0-9]{1,9})x([0-9]{1,9})(?:x([0-9]{1,9}))?\s*", re.IGNORECASE)
 _NAME = re.compile(r"[^\s:|/]+")
-_CELL = re.compile(r"(l[0-9]+)?r[0-9]+c[0-9]+")
 
 
 EMPTY = "(empty)"
@@ -423,8 +422,9 @@ def _drawn(pieces: Mapping[str, Drawing]) -> dict[str, Shape]:
 
 
 def check_name(name: str) -> None:
-    """Raise `InputError` for the name of a cell, and for a text that is not a word."""
-    if not _NAME.fullmatch(name) or _CELL.fullmatch(name):
+    """Raise `InputError` for the name of a place, and for a text that is not a word."""
+    at, rest = named_place(name)
+    if not _NAME.fullmatch(name) or rest or {"r", "c"} <= at.keys():
         raise InputError(
             f"{quoted(name)} cannot name a piece: write a word without : | /, unlike r1c1"
         )

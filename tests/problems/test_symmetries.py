@@ -128,9 +128,13 @@ def test_grids_with_rules_are_turned_and_reflected(n, rules):
     assert bs.count(problem, up_to_symmetry=True).count == len(orbits) < len(grids)
 
 
-def test_pieces_become_their_reflections():
-    pieces = {"L": "X./X./XX", "J": ".X/.X/XX", "I": "XXXX", "O": "XX/XX"}
-    problem = bs.tiling("4x4", pieces, kind="one-sided")
+# the image of A is D, not C, in any order; the piece r1 is no row, and s2 no place on a line
+@pytest.mark.parametrize("names", ["A B C D", "A B D C", "r1 B C D", "s2 B C D"])
+def test_pieces_become_their_reflections(names):
+    shapes = {"B": "XXX/X..", "C": "XXX/..X", "D": "XXX/..X"}
+    pieces = {name: shapes.get(name, "XXX/X..") for name in names.split()} | {"I": "XXXX"}
+    use = {"B": "at most once", "C": "at most once", "I": "any number"}
+    problem = bs.tiling("4x4", pieces, kind="one-sided", use=use)
     group = bs.symmetries(problem)
     assert len(group) == 8
     found = covers(problem)

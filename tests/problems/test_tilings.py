@@ -162,6 +162,7 @@ def test_drawings_of_boards_and_pieces():
         ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
         ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),
         ("board: 1x2\npiece r1c1: XX", "line 2: 'r1c1' cannot name a piece"),
+        ("board: 1x2\npiece r1#a: XX", "line 2: 'r1#a' cannot name a piece"),
         ("board: 1x2\npiece A:\n##\n", "line 2: '#' cannot be in a piece: squares are X"),
         ("board: 1x2\nkind: loose\npieces: I2", "line 2: unknown kind of pieces 'loose'"),
         ("board: 1x2\nfill: maybe\npieces: I2", "line 2: fill is yes or no, not 'maybe'"),
