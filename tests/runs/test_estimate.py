@@ -34,6 +34,12 @@ def test_intervals_hold_the_truth_or_are_doubted(name):
         assert np.mean([g.nodes for g in guesses]) == pytest.approx(nodes, rel=0.3)
 
 
+def test_a_deep_tree_of_forced_choices_is_searched_whole():
+    n = 20_500  # a stop for each node would load as many options
+    problem = bs.ExactCover.from_options([[k] for k in range(n)], list(range(n)))
+    assert str(estimate(problem, probes=10)).startswith(f"nodes: {n + 1}\nsolutions: 1\n")
+
+
 @given(problem=problems())
 def test_a_small_tree_is_searched_whole(problem):
     truth = bs.count(problem, engine="dlx")
@@ -84,7 +90,10 @@ def test_doubt_is_said():
     unsolvable = estimate("dominoes:9x9", probes=10)
     assert "no probe found a solution" in unsolvable.doubt
     few = estimate("queens:20", probes=3)
-    assert "few probes hold most" in few.doubt
+    assert "an interval needs 50 probes" in few.doubt
+    uneven = estimate("edgecovers:7")  # whose 1,887,284 solutions most probes miss
+    assert uneven.solutions_high < 1_887_284
+    assert uneven.doubt == "for nodes as uneven as these, an interval needs 1,257 probes"
     trusted = estimate("queens:14", probes=500)
     assert (trusted.doubt, type(trusted)) == ("", Estimate)
 
@@ -114,7 +123,7 @@ def test_estimates_are_as_large_as_floating_point_numbers(monkeypatch):
     solutions = [found.solutions_low, found.solutions, found.solutions_high]
     assert solutions == pytest.approx([2.0**600] * 3)
     assert found.nodes == pytest.approx(2.0**601, rel=0.01)
-    assert found.doubt.startswith("few probes hold most of the nodes")
+    assert found.doubt.endswith("an interval needs 50 probes")
     largest = estimate(wide(*[2] * 1022), probes=5)  # whose sum over the probes is beyond them
     assert largest.nodes == pytest.approx(2.0**1023, rel=0.01)
     with pytest.raises(bs.InputError, match=r"more than 2e\+308 nodes, too many to be estimated"):
