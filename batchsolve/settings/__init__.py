@@ -234,7 +234,7 @@ def _depth(name: str, value: Any) -> int | None:
 
 @dataclass(frozen=True)
 class SearchSettings(Settings):
-    """The goal and the method of a search; only the first three and the engine affect answers.
+    """The goal and method of a search; the first three, the engine and its rule affect answers.
 
     Attributes
     ----------
