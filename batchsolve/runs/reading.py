@@ -146,7 +146,7 @@ def read_problem(
         * an exact cover problem: ``.dlx``, ``.ec``, ``.sets``, ``.json``, or ``.npz`` with a CSR
           matrix; ``.matrix`` with 0 and 1, ``.rows`` with the items of an option on each line;
         * a board and pieces to tile it with: ``.tiling``, see `batchsolve.problems.tilings`;
-        * ``-``: a grid, ``.ec``, sets, a tiling, JSON or a packed matrix from standard input;
+        * ``-``: a grid, ``.ec``, sets, a tiling, JSON or a matrix of NumPy from standard input;
         * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
         * if no such file exists, a family, ``queens:12``, or the text of a grid, as for `solve`.
 
