@@ -151,7 +151,7 @@ class SolutionGraph:
         return (cover for block in self.blocks() for cover in block)
 
     def blocks(self, size: int = BLOCK) -> Iterator[Stacks]:
-        """Return an iterator of the covers in the order of their numbers, at most `size` a batch."""
+        """Return an iterator of the covers in the order of their numbers, `size` at a time."""
         size, count = whole_number("size", size, 1), self.count
         begins = range(0, count, size)
         return (self.covers(range(begin, min(begin + size, count))) for begin in begins)
