@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Bytes, Ints, begins_of
-from batchsolve.errors import InputError, ProblemError, counted
+from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS, Notation, default_box, usual_notation
 from batchsolve.problems.rules import (
@@ -189,9 +189,7 @@ def grid_problem(
     n_digits = whole_number("n_digits", n_digits, 1)
     box = checked_box(box, rules=rules, regions=regions, drawing=drawing)
     if box is not None and box[0] * box[1] != n_digits:
-        raise InputError(
-            f"a box of {box[0]}×{box[1]} gives {counted(box[0] * box[1], 'digit')}, not {n_digits}"
-        )
+        raise InputError(f"a box of {box[0]}×{box[1]} does not give {n_digits} digits")
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)

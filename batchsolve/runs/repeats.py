@@ -442,8 +442,7 @@ def dedupe(
             refuse_own_output(other, theirs, target)
     search = _Repeats(wanted, files)
     with shown(on_progress, ROW_BAR) as tell:
-        unnamed = replace(files, filename=False)
-        corpora = [Corpus(theirs, unnamed, more_tables=True) for theirs in known]
+        corpora = [Corpus(each, replace(files, filename=False), more_tables=True) for each in known]
         spec = search.over(Corpus(sources, files, more_tables=bool(known)), corpora)
         made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
     LOG.info("%s", search.totals)

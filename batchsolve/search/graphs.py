@@ -137,8 +137,7 @@ class SolutionGraph:
 
     def __contains__(self, cover: Iterable[int]) -> bool:
         """Return True if options, each named once, are one of the covers."""
-        options = option_numbers(cover)
-        wanted = set(options)
+        wanted = set(options := option_numbers(cover))
         x, n_met = self.root, 0
         while x > 1:
             is_in = int(self.option[x]) in wanted
@@ -152,9 +151,8 @@ class SolutionGraph:
 
     def blocks(self, size: int = BLOCK) -> Iterator[Stacks]:
         """Return an iterator of the covers in the order of their numbers, `size` at a time."""
-        size, count = whole_number("size", size, 1), self.count
-        begins = range(0, count, size)
-        return (self.covers(range(begin, min(begin + size, count))) for begin in begins)
+        numbers, size = range(self.count), whole_number("size", size, 1)
+        return (self.covers(numbers[begin : begin + size]) for begin in numbers[::size])
 
     def covers(self, numbers: Iterable[int]) -> Stacks:
         """Return covers by their numbers.
