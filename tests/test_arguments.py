@@ -20,6 +20,7 @@ pl = pytest.importorskip("polars")
 SEVERAL = "1.....2..3......"
 PRICED = bs.ExactCover.from_options([["a"], ["a"]], costs=[1, 2])
 SUDOKU, QUEENS = bs.Sudoku(2, 2), bs.solution_graph("queens:6")
+COVER = sorted(next(iter(QUEENS)).tolist())
 SOME = bs.Stacks.from_lists([[1], [2]])
 
 
@@ -136,6 +137,13 @@ WRONG = {
     "stacks are Stacks, not \\[\\[0\\]\\]; .*from_lists": lambda: SUDOKU.grids([[0]]),
     "numbers of covers are .* whole numbers, not 0": lambda: QUEENS.covers(0),
     "numbers of covers are .* whole numbers, not \\[0.5\\]": lambda: QUEENS.covers([0.5]),
+    "whole numbers, not \\[1.4, 9.4": lambda: [each + 0.4 for each in COVER] in QUEENS,
+    "whole numbers, not \\['1', '9'": lambda: list(map(str, COVER)) in QUEENS,
+    "options are .* whole numbers, not None": lambda: None in QUEENS,
+    "size is 1 or more, not -1": lambda: QUEENS.blocks(-1),
+    "size is 1 or more, not 0": lambda: list(QUEENS.blocks(0)),
+    "places of stacks are whole numbers, not \\[0.9\\]": lambda: SOME.take([0.9]),
+    "whole numbers, not \\[2.7\\]": lambda: bs.symmetries(QUEENS.problem).stabiliser([2.7]),
     "0 or -1 is a blank": lambda: batch(np.full((1, 16), -2)),
     "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),
     "a problem is text, .*, not a list: solve_batch takes arrays": lambda: bs.estimate([GRID]),
@@ -147,6 +155,10 @@ WRONG = {
     "the picture needs a name, not 'a.x00b.svg'": lambda: bs.draw("queens:6").save("a\0b.svg"),
     "the output needs a name, not 'a.x00b.zdd'": lambda: QUEENS.save("a\0b.zdd"),
     "the graph needs a name, not 'a.x00b'": lambda: bs.SolutionGraph.load("a\0b", SUDOKU),
+    "the output needs a name that files can have: ": lambda: bs.solve_file("a", "\ud800.csv"),
+    "the input needs a name that files can have: ": lambda: bs.partition("\ud800.csv", "parts"),
+    "of a run needs a name that files can have: ": lambda: bs.Run("\ud800", "queens:6"),
+    "graph needs a name that files can": lambda: bs.SolutionGraph.load("\ud800", SUDOKU),
     "n_digits is 1 or more, not -4": lambda: bs.grid_problem(-4),
     "rules is text, not 3": lambda: bs.grid_problem(9, rules=3),
     "gives 256 digits": lambda: Sudoku(np.uint8(16), np.uint8(16)),

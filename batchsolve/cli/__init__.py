@@ -26,6 +26,7 @@ from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, first_line, printable
 from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
 from batchsolve.settings import entries_of, sections_of
+from batchsolve.settings.arguments import real_path
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
 COLUMN = 24  # characters, of the flags in a help text
@@ -185,7 +186,7 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
         if getattr(each, "is_output", False) and isinstance(said, str) and said != "-":
             if is_in_memory(said):
                 raise InputError(f"{said}: memory ends with the command; name a file or a folder")
-            place = os.path.realpath(said)
+            place = real_path(said)
             if place in written:
                 raise InputError(f"{said}: is both {written[place]} and {each.opts[0]}; name two")
             written[place] = each.opts[0]

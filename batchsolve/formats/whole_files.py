@@ -233,7 +233,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         unfinished = os.path.join(folder, os.path.basename(target))
         with open(unfinished, "wb") as file:
             yield file
-        os.replace(unfinished, target)
+        put(unfinished, target)
+
+
+def put(whole: str, target: str) -> None:
+    """Give a file its name, and the mode of the file that it replaces."""
+    with suppress(OSError):  # there is none, or the file system keeps no modes
+        shutil.copymode(target, whole)
+    os.replace(whole, target)
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> None:

@@ -101,8 +101,7 @@ class Notation:
         symbols = symbols_of(name)
         if len(symbols) == n_digits + 1 and blanks is None:
             blanks, symbols = symbols[0], symbols[1:]
-        fits = len(symbols) == len(set(symbols)) == n_digits and symbols.isascii()
-        if not fits or set(symbols) & set(string.whitespace + ",;"):
+        if len(symbols) != n_digits or not can_be_digits(symbols):
             choices = ", ".join(notation.name for notation in notations(n_digits))
             raise InputError(
                 f"alphabet {name!r} has the symbols {symbols!r}; {n_digits} different ones are "
@@ -327,6 +326,12 @@ def symbols_of(name: str) -> str:
         return "".join(map(chr, range(ord(ends[1]), ord(ends[2]) + 1)))
 
     return re.sub("(.)-(.)", between, name, flags=re.DOTALL)
+
+
+def can_be_digits(symbols: str) -> bool:
+    """Return True if symbols differ, and none of them can part numbers."""
+    taken = set(string.whitespace + ",;")
+    return symbols.isascii() and not taken & set(symbols) and len(set(symbols)) == len(symbols)
 
 
 def is_range(name: str, n_digits: int) -> bool:

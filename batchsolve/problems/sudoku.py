@@ -171,7 +171,7 @@ def grid_problem(
     Raises
     ------
     InputError
-        If there are neither boxes nor regions.
+        If there are neither boxes nor regions, or the box gives another number of digits.
     ProblemError
         If a rule is unknown or does not fit, or the regions do not have N cells each.
 
@@ -188,6 +188,8 @@ def grid_problem(
     """
     n_digits = whole_number("n_digits", n_digits, 1)
     box = checked_box(box, rules=rules, regions=regions, drawing=drawing)
+    if box is not None and box[0] * box[1] != n_digits:
+        raise InputError(f"a box of {box[0]}×{box[1]} does not give {n_digits} digits")
     shape = box or default_box(n_digits)
     if shape and rules is None and regions is None and drawing is None:
         return sudoku(*shape)

@@ -27,6 +27,7 @@ from batchsolve.problems.notation import (
     TWO_BLANKS,
     Notation,
     buffers,
+    can_be_digits,
     default_box,
     from_zero,
     is_range,
@@ -305,6 +306,8 @@ class Signs:
         if is_range(self.alphabet, n_digits):
             return True
         symbols = symbols_of(self.alphabet)
+        if not can_be_digits(symbols):
+            return False
         if len(symbols) == n_digits + 1:
             return self.has_blank or symbols[0] in BLANKS
         return len(symbols) == n_digits and not set(symbols) & _NO_DIGITS
@@ -312,8 +315,8 @@ class Signs:
     @property
     def may_name_others(self) -> bool:
         """True if the alphabet is one for a size whose grids have several usual alphabets."""
-        n = len(symbols_of(self.alphabet or ""))
-        return n > MOST_PLAIN and default_box(n) is not None
+        n = len(symbols := symbols_of(self.alphabet or ""))
+        return n > MOST_PLAIN and default_box(n) is not None and can_be_digits(symbols)
 
     def notation(self, seen: Shown) -> Notation:
         """Return the notation of grids of one form.

@@ -155,7 +155,7 @@ class Symmetries:
         >>> symmetries(queens(6)).stabiliser([2])
         Symmetries(1 of 36 options)
         """
-        options = np.sort(np.asarray(stack, np.int64))
+        options = np.sort(np.asarray(option_numbers(stack), np.int64))
         keeps = (np.sort(self.images[:, options], axis=1) == options).all(axis=1)
         return Symmetries(self.images[keeps])
 

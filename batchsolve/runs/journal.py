@@ -29,6 +29,7 @@ from batchsolve.errors import (
     shortened,
 )
 from batchsolve.formats.whole_files import check_is_no_link
+from batchsolve.settings.arguments import real_path
 
 VERSION = 11
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
@@ -38,6 +39,7 @@ CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weig
 CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
 """
 _WAIT_SECONDS = 60.0  # for a process that reads a journal, or writes a checkpoint
+_MOST_BYTES = 504  # of a path, for SQLite, which appends 8 to it
 _ROOM = "make room, and go on with `resume`"
 _RIGHTS = "an interrupted run may have to be restored: copy it to where you may write"
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file, and what to do
@@ -107,6 +109,7 @@ class Journal(AbstractContextManager["Journal"]):
         if os.path.exists(path) and not os.path.isfile(path):
             raise JournalError(f"{path}: is not a file; move it away, and begin the run again")
         if not is_read:
+            check_length(path)
             with disk_errors(path):  # names the cause, which SQLite's error does not
                 open(path, "ab").close()
         with self._errors(), ExitStack() as failed:
@@ -300,10 +303,16 @@ class Journal(AbstractContextManager["Journal"]):
             raise self.damaged(first_line(error)) from error
 
 
+def check_length(path: str) -> None:
+    """Raise `OutputError` if the whole path of a journal is longer than those that SQLite opens."""
+    if (n_bytes := len(os.fsencode(real_path(path)))) > _MOST_BYTES:
+        raise OutputError(f"{path}: needs a path of at most {_MOST_BYTES} bytes, not {n_bytes}")
+
+
 def _connected(path: str) -> sqlite3.Connection:
-    """Open a database that other threads may use, too."""
+    """Open a database that other threads may use, too; its name may be file:x, like an address."""
     return sqlite3.connect(
-        path, timeout=_WAIT_SECONDS, isolation_level=None, check_same_thread=False
+        os.path.join(".", path), _WAIT_SECONDS, isolation_level=None, check_same_thread=False
     )
 
 

@@ -36,6 +36,7 @@ from batchsolve.formats.whole_files import (
     is_in_memory,
     only_writer,
     partial_path,
+    put,
     target_of,
 )
 from batchsolve.runs.journal import Part
@@ -351,7 +352,7 @@ class OneFile(Output):
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
         with disk_errors(self.path):
             self._file.close()
-            os.replace(whole, self.path)
+            put(whole, self.path)
             if whole != self.kept:
                 os.remove(self.kept)
 

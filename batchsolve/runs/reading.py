@@ -192,8 +192,10 @@ def read_problem(
         return _read_file(path, written, form)
     path, row = _split_row(text)
     is_family = form in FAMILIES
-    is_name = is_family or has_column or (row is not None and os.path.exists(path))
+    is_name = is_family or (row is not None and os.path.exists(path))
     if not is_name and (reading := _read_text(text, written)) is not None:
+        if has_column:
+            raise InputError(f"{reading.name}: is a grid, which has no columns to name")
         return reading
     if row is not None:
         return _read_row(path, row, column, {**written, "rule_columns": rule_columns})

@@ -443,8 +443,8 @@ def dedupe(
             refuse_own_output(other, theirs, target)
     search = _Repeats(wanted, files)
     with shown(on_progress, ROW_BAR) as tell:
-        unnamed = replace(files, filename=False)
-        spec = search.over(Corpus(sources, files), [Corpus(theirs, unnamed) for theirs in known])
+        corpora = [Corpus(each, replace(files, filename=False), more_tables=True) for each in known]
+        spec = search.over(Corpus(sources, files, more_tables=bool(known)), corpora)
         made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
     LOG.info("%s", search.totals)
     if made is None:
@@ -734,7 +734,7 @@ def audit(
     named = (("train", train), ("test", test))
     inputs = [files_and_tables(f"the {name} table", table, name) for name, table in named]
     check_read_once(*inputs)
-    corpora = [Corpus(each, files) for each in inputs]
+    corpora = [Corpus(each, files, more_tables=True) for each in inputs]
     check_same_rules(*corpora)
     sums, seen = [AuditedTable(), AuditedTable()], Seen()
     with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:

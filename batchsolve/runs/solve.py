@@ -484,6 +484,8 @@ def rows_of(
                 f"array of digits, or rules in columns to solve_table"
             )
         corpus = Corpus([TableSource(pa.table({"puzzle": texts}))], written, problem=problem)
+        if written.alphabet is not None and len(texts):  # no row has another size
+            Notation.from_name(written.alphabet, corpus.problem.n_digits, written.blank)
         read = partial(_of_one_size, corpus.reader)
         return corpus.problem, corpus.notation, corpus.blocks(), read, len(texts)
     for name, value in (("alphabet", written.alphabet), ("blank", written.blank)):

@@ -191,7 +191,7 @@ def _solved_one_by_one(
             break
     if not first:
         return
-    corpus = Corpus([first[-1][1]], files)
+    corpus = Corpus([first[-1][1]], files, more_tables=True)
     spec, wanted = solving(corpus, search, files), corpus.reader.columns_read
     with shown(on_progress, ROW_BAR) as show, pool:
 

@@ -39,7 +39,7 @@ from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, not
 from batchsolve.search.rows import Write, search_rows
 from batchsolve.search.scheduler import in_turn
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings, settings_that
-from batchsolve.settings.arguments import UNLIMITED, each_of, is_address, path_of
+from batchsolve.settings.arguments import UNLIMITED, each_of, is_address, path_of, real_path
 from batchsolve.tables.answers import Checksums, OutputRows, RowTable, Written, joined_sums, sums_of
 from batchsolve.tables.columns import Kinds, RowsError, number_kinds, number_types
 from batchsolve.tables.corpus import Corpus
@@ -325,7 +325,7 @@ def refuse_own_output(inputs: Any, paths: Sequence[Any], output: str) -> None:
     check_is_no_input(output, taken)
     is_local = output != "-" and not is_address(output)
     for folder in filter(os.path.isdir, given if is_local else []):
-        inner, outer = os.path.realpath(output), os.path.realpath(folder)
+        inner, outer = real_path(output), real_path(folder)
         if os.path.commonpath([inner, outer]) == outer:
             raise InputError(
                 f"{output}: lies in {folder}, all of which is input; write elsewhere, or "

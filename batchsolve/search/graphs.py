@@ -136,24 +136,23 @@ class SolutionGraph:
         return int.from_bytes(self._counts[self.root].astype("<u8").tobytes(), "little")
 
     def __contains__(self, cover: Iterable[int]) -> bool:
-        """Return True if a set of options is one of the covers."""
-        wanted = set(map(int, cover))
+        """Return True if options, each named once, are one of the covers."""
+        wanted = set(options := option_numbers(cover))
         x, n_met = self.root, 0
         while x > 1:
             is_in = int(self.option[x]) in wanted
             n_met += is_in
             x = int(self.high[x] if is_in else self.low[x])
-        return x == 1 and n_met == len(wanted)
+        return x == 1 and n_met == len(options)
 
     def __iter__(self) -> Iterator[UInts]:
         """Yield the covers in the order of their numbers."""
         return (cover for block in self.blocks() for cover in block)
 
     def blocks(self, size: int = BLOCK) -> Iterator[Stacks]:
-        """Yield the covers in the order of their numbers, in batches of at most `size`."""
-        count = self.count
-        for begin in range(0, count, size):
-            yield self.covers(range(begin, min(begin + size, count)))
+        """Return an iterator of the covers in the order of their numbers, `size` at a time."""
+        numbers, size = range(self.count), whole_number("size", size, 1)
+        return (self.covers(numbers[begin : begin + size]) for begin in numbers[::size])
 
     def covers(self, numbers: Iterable[int]) -> Stacks:
         """Return covers by their numbers.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
-from batchsolve.errors import BatchsolveError, InputError, is_table, quoted, wrong_kind
+from batchsolve.errors import BatchsolveError, InputError, is_table, prefixed, quoted, wrong_kind
 
 MRV, FIRST, SHARP = "mrv", "first", "sharp"
 """The branching rules; see `checked_branch`."""
@@ -213,7 +213,8 @@ def path_of(what: str, path: Any) -> str:
     Raises
     ------
     InputError
-        If it is not a name, or is empty, as from a script with an unset variable, or has a NUL.
+        If it is not a name, or is empty, as from a script with an unset variable, or has a NUL or
+        another character that no file has in its name here.
 
     Examples
     --------
@@ -223,7 +224,8 @@ def path_of(what: str, path: Any) -> str:
     batchsolve.errors.InputError: the output needs a name, not ''
     """
     if isinstance(path, str | bytes | os.PathLike) and path and "\0" not in os.fsdecode(path):
-        return str(os.fsdecode(path))  # os.walk takes a name of NumPy for bytes
+        with prefixed(f"{what} needs a name that files can have", InputError, UnicodeEncodeError):
+            return os.fsdecode(os.fsencode(path))  # os.walk takes a name of NumPy for bytes
     given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
     raise InputError(f"{what} needs a name, {given}")
 
@@ -239,10 +241,16 @@ def is_address(path: str) -> bool:
     return re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*://", path) is not None
 
 
+def real_path(path: str) -> str:
+    """Return the path without links; raise `InputError` if the folder that it begins in is gone."""
+    with prefixed(f"{path}: the current folder no longer exists", InputError, FileNotFoundError):
+        return os.path.realpath(path)
+
+
 def is_of_run(folder: str) -> bool:
     """Return True if a folder, which may be missing, is that of a run, or lies in it."""
-    each = folder, os.path.dirname(os.path.realpath(folder))
-    return any(os.path.exists(os.path.join(one, JOURNAL)) for one in each)
+    home = real_path(folder)
+    return any(os.path.exists(os.path.join(one, JOURNAL)) for one in (home, os.path.dirname(home)))
 
 
 def folder_of(what: str, path: Any) -> str:
@@ -260,7 +268,7 @@ def folder_of(what: str, path: Any) -> str:
     name = path_of(what, path)
     if name == "-" or is_address(name):
         raise InputError(f"{name}: {what} is on disk; name one there")
-    if is_of_run(os.path.dirname(os.path.abspath(name))):
+    if is_of_run(os.path.join(name, os.pardir)):
         raise InputError(f"{name}: lies in the folder of a run; name one elsewhere")
     return name
 

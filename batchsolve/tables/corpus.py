@@ -116,6 +116,8 @@ class Corpus(Tables):
         problem is given.
     other_columns : sequence of str
         Names of columns that hold no puzzles, such as those of predictions.
+    more_tables : bool
+        True if others have the same settings: an alphabet may be one for the size of their rows.
 
     Attributes
     ----------
@@ -132,7 +134,7 @@ class Corpus(Tables):
     reader : Reader
         The reader of blocks, which can be sent to workers.
     has_more_rows : bool
-        True if rows may follow those that the shapes are chosen from.
+        True if rows may follow those that the shapes are chosen from, perhaps in other tables.
 
     Raises
     ------
@@ -149,6 +151,7 @@ class Corpus(Tables):
         size: BlockSize | None = None,
         one_shape: bool = False,
         other_columns: Sequence[str] = (),
+        more_tables: bool = False,
     ) -> None:
         how = how or FileSettings()
         check_blanks(how.blank)
@@ -160,7 +163,7 @@ class Corpus(Tables):
         self._predictions = {*self._named(other_columns), *other_columns}
         for sample, is_last in self._samples():
             self._sample = sample
-            self.has_more_rows = len(sample) >= SAMPLE_ROWS or not is_last
+            self.has_more_rows = more_tables or len(sample) >= SAMPLE_ROWS or not is_last
             try:
                 found = how.column or self._puzzle_column(how.solution_column)
                 self.solution_column = how.solution_column or self._solution_column(found or "")
@@ -416,7 +419,7 @@ class Corpus(Tables):
         size = given.known_digits or most_frequent_size(codes, need_boxes)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
-            alphabet = alphabet or usual_notation(size).name
+            alphabet = usual_notation(size).name
         if size is None:
             why = "a 9×9 grid has 81 characters, a 16×16 grid 256"
             if "\n" in (first := texts[0].as_py() or ""):
@@ -438,7 +441,7 @@ class Corpus(Tables):
         has_blank = len(symbols_of(alphabet or "")) not in codes // 2
         signs = Signs(alphabet, self._blank, has_blank=has_blank)
         is_for_others = any(signs.names(each.n_digits) for each in others)
-        is_for_others |= not is_one and signs.may_name_others
+        is_for_others |= not is_one and self.has_more_rows and signs.may_name_others
         notation = self._notation(self._shown(texts, codes, form), signs, is_for_others)
         if signs.names(size):
             signs = replace(signs, like=notation.symbols)

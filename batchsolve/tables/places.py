@@ -109,7 +109,8 @@ def file_system(address: str) -> tuple[fs.FileSystem, Any]:
         If no known library opens the address.
     """
     if not is_address(address):
-        return fs.LocalFileSystem(), os.fsencode(address)  # names may not be UTF-8
+        # names may not be UTF-8, and Arrow takes file:x for an address
+        return fs.LocalFileSystem(), os.fsencode(os.path.join(".", address))
     head, mark, rest = address.partition("://")
     known = (scheme := head.lower()) + mark + rest  # to libraries
     try:

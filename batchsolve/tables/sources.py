@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, listed, named_errors, quoted, repeated, shortened
 from batchsolve.formats.whole_files import content_of, opened, unpacked
-from batchsolve.settings.arguments import is_address
+from batchsolve.settings.arguments import is_address, real_path
 from batchsolve.tables.columns import (
     JSON_TEXT,
     MOST_RECORD_BYTES,
@@ -624,7 +624,7 @@ class Files:
     """
 
     names: tuple[str, ...]
-    folder: str = field(default_factory=os.getcwd)
+    folder: str = field(default_factory=lambda: real_path("."))
 
     schema: ClassVar[pa.Schema] = pa.schema(
         [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]

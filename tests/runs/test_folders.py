@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import PUZZLE, SOLUTION, flip, interrupted_after
 from cutting import content_of, contents, small_blocks
-from invoking import invoke, invoke_as_user
+from invoking import invoke, invoke_as_user, refused
 
 import batchsolve as bs
 from batchsolve.runs import specs
@@ -274,7 +274,7 @@ def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "there.csv").mkdir()
-    refused = {
+    wrong = {
         f"{tmp_path}/full": "is not empty, and has no journal .*, as after the end of a run",
         f"{tmp_path}/no/out/": "the directory .*/no does not exist",
         f"{tmp_path}/no/out.csv": "the directory .*/no does not exist",
@@ -286,12 +286,54 @@ def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
         f"{corpora}/solved/": "lies in",
         f"{corpora}/solved.csv": "lies in",
     }
-    for target, why in refused.items():
+    (deep := tmp_path / "full" / ("d" * 200) / ("e" * 200)).mkdir(parents=True)
+    wrong[f"{deep}/{'x' * 100}.csv"] = "needs a path of at most 504 bytes, not "
+    for target, why in wrong.items():
         with pytest.raises(bs.BatchsolveError, match=why):
             bs.solve_file(corpora, target)
+    with pytest.raises(bs.OutputError, match="needs a path of at most 504 bytes, not "):
+        bs.Run(deep / ("x" * 100), "queens:4")
+    assert not os.listdir(deep)
     with pytest.raises(bs.InputError, match="leave out the chunk"):
         bs.solve_file(corpora, f"{tmp_path}/out/", chunk=10)
     assert sorted(os.listdir(tmp_path)) == ["corpora", "full", "there.csv"]
+
+
+@pytest.mark.parametrize("out", ["file:out.parquet", "file:out/", "run:out/"])
+def test_a_name_may_begin_as_an_address_does(out, corpora, here):
+    assert bs.solve_file(corpora, out).rows == 90
+    assert ids(here / out) == list(range(90))
+    with bs.Run("file:run", "queens:4") as run:
+        assert run.search().count == 2
+    assert sorted(os.listdir()) == sorted(["corpora", "file:run", out.rstrip("/")])
+
+
+def test_a_current_folder_that_was_removed_is_said_to_be(corpora, tmp_path, monkeypatch):
+    (gone := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    why = "the current folder no longer exists"
+    assert f"out.csv: {why}" in refused("solve", corpora, "-o", "out.csv")
+    calls = [
+        lambda: bs.dedupe(corpora, "out.csv"),
+        lambda: bs.count_file("queens:4", tmp_path / "out.csv"),
+        lambda: bs.Run("run", "queens:4"),
+    ]
+    for call in calls:
+        with pytest.raises(bs.InputError, match=why):
+            call()
+    assert bs.solve_file(corpora, tmp_path / "out.csv").rows == 90
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet", "out.svg"])
+def test_an_output_keeps_the_mode_of_the_file_that_it_replaces(out, corpora, here):
+    (here / out).touch(mode=0o600)
+    if out == "out.svg":
+        bs.draw("queens:4").save(out)
+    else:
+        bs.solve_file(corpora, out)
+    assert (here / out).stat().st_mode & 0o777 == 0o600
+    assert (here / out).stat().st_size
 
 
 def test_names_of_folders_and_of_the_files_in_them_need_not_be_utf_8(corpora, tmp_path):

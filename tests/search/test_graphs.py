@@ -32,6 +32,7 @@ def check_whole(graph, expected):
     assert graph.count == len(found) == len(expected)
     assert set(found) == expected
     assert all(cover in graph for cover in expected)
+    assert not any([*cover, *cover] in graph for cover in expected if cover)
     assert sets(graph.covers(range(graph.count))) == found
     assert not expected or expected.issuperset(sets(graph.sample(3)))
 

@@ -160,6 +160,8 @@ def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
         read_problem(path, alphabet="1-8")
     with pytest.raises(InputError, match=r"grid\.txt: a column needs a row"):
         read_problem(path, column="puzzle")
+    with pytest.raises(InputError, match=r"^1\.\.\..*4: is a grid, which has no columns to name"):
+        read_problem("1.....2..3.....4", column="x")
     with pytest.raises(InputError, match="queens:4: only grids in files have a box"):
         read_problem("queens:4", box=(2, 2))
     with pytest.raises(InputError, match=r"one\.ec: is an exact cover problem; only grids"):

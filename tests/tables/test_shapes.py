@@ -169,6 +169,27 @@ def test_an_alphabet_of_10_symbols_is_that_of_10_digits_if_a_row_has_them():
     assert solved[2]["solution"] == solution.translate(to_letters)
 
 
+@pytest.mark.parametrize("alphabet", ["A-P", "9999999999", "ABCDEFGHI,"])
+def test_an_alphabet_that_no_row_has_is_refused(alphabet, monkeypatch):
+    with pytest.raises(bs.InputError, match="; 4 different ones are needed, such as 1-4, A-D"):
+        answers_to({"puzzle": [PUZZLE]}, alphabet=alphabet)
+    assert answers_to({"puzzle": pa.array([], pa.string())}, alphabet=alphabet) == []
+    monkeypatch.setattr(corpora, "SAMPLE_ROWS", 1)
+    with pytest.raises(bs.InputError, match="; 4 different ones are needed, such as 1-4, A-D"):
+        bs.solve_batch([PUZZLE] * 2, alphabet=alphabet)
+
+
+def test_an_alphabet_may_be_that_of_rows_in_other_tables():
+    texts = [PUZZLE], [grid((4, 4), 0, 2)[0].replace("G", ".").replace("0", ".")]
+    small, large = (pa.table({"puzzle": each}) for each in texts)
+    how = {"alphabet": "1-9A-G", "engine": "dlx"}
+    solved = [each["status"].to_pylist() for each in bs.solve_stream([small, large], **how)]
+    assert solved == [["unique"], ["unique"]]
+    assert bs.dedupe(small, against=[large], alphabet="1-9A-G").num_rows == 1
+    assert bs.dedupe(large, against=[small], alphabet="1-9A-G").num_rows == 1
+    assert bs.audit(large, small, alphabet="1-9A-G").test.leaks == 0
+
+
 def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     nine = grid((3, 3), 0)[0]
     rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]
