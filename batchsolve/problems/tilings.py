@@ -43,6 +43,7 @@ import numpy.typing as npt
 from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted
 from batchsolve.problems.attributes import array_of
 from batchsolve.problems.exact_cover import ExactCover, named_place
+from batchsolve.settings.arguments import argument_errors, flag_of, text_of
 
 MOST_OPTIONS = 1_000_000  # their names are Python strings, which take seconds and 1 GB
 MOST_CELLS = 1_000_000
@@ -105,7 +106,7 @@ Use = tuple[int, int | None]
 USES: dict[str, Use] = {"once": (1, 1), "at most once": (0, 1), "any number": (0, None)}
 """The named uses; others are ``2..3``, ``2`` and ``2..`` times."""
 
-_TIMES = re.compile(r"([0-9]+)(\.\.([0-9]+)?)?")
+_TIMES = re.compile(r"([0-9]{1,99})(\.\.([0-9]{1,99})?)?")
 
 
 Tile = tuple[str, Shape, Use]
@@ -117,7 +118,7 @@ def tiling(
     pieces: str | Mapping[str, Drawing] | Sequence[str | Mapping[str, Drawing]],
     *,
     kind: str | None = None,
-    use: str | Mapping[str, str] = "once",
+    use: str | int | Mapping[str, str | int] = "once",
     fill: bool = True,
 ) -> ExactCover:
     r"""Return the problem of tiling a board with pieces.
@@ -135,7 +136,7 @@ def tiling(
         Free pieces may be turned and reflected, one-sided ones turned, fixed ones neither. Named
         sets have all pieces of the kind. The default is that of pieces of wood: free on a board of
         one layer, else one-sided.
-    use : str, or mapping of str to str
+    use : str or int, or mapping of str to these
         ``once``, ``at most once``, ``any number``, or a number of times, ``2..3``, ``2`` or
         ``2..``: for all pieces, or for named ones, while the others are used once.
     fill : bool
@@ -166,17 +167,16 @@ def tiling(
     solid = is_solid(cells)
     chosen = kind_of(kind, solid)
     shapes: dict[str, Shape] = {}
-    for each in [pieces] if isinstance(pieces, str | Mapping) else pieces:
-        new = named_pieces(each, chosen, solid) if isinstance(each, str) else _drawn(each)
-        add_pieces(shapes, new)
-    if not isinstance(use, str | Mapping):
-        raise InputError(f'use is a text such as "2..3", or one for each piece, not {use!r}')
-    uses = dict.fromkeys(shapes, use) if isinstance(use, str) else dict(use)
+    with argument_errors("pieces are names of sets, drawings by name, or a list of both", pieces):
+        for each in [pieces] if isinstance(pieces, str | Mapping) else pieces:
+            new = named_pieces(each, chosen, solid) if isinstance(each, str) else _drawn(each)
+            add_pieces(shapes, new)
+    uses = dict(use) if isinstance(use, Mapping) else dict.fromkeys(shapes, use)
     for name in uses:
         if name not in shapes:
             raise ProblemError(f"use names the unknown piece {quoted(name)}")
     placed = [(name, shape, use_of(uses.get(name, "once"))) for name, shape in shapes.items()]
-    return placements(cells, placed, chosen, fill=fill)
+    return placements(cells, placed, chosen, fill=flag_of("fill", fill))
 
 
 def placements(
@@ -277,14 +277,15 @@ def kind_of(text: str | None, solid: bool) -> str:
     """Return the named kind, or by default that of pieces of wood."""
     if text is None:
         return ONE_SIDED if solid else FREE
-    if text not in KINDS:
+    if text_of("a kind of pieces", text) not in KINDS:
         raise InputError(f"unknown kind of pieces {text[:60]!r}; choose from {', '.join(KINDS)}")
     return text
 
 
-def use_of(text: str) -> Use:
-    """Return the use that a text describes."""
-    words = " ".join(text.split())
+def use_of(text: str | int) -> Use:
+    """Return the use that a text describes, or a number of times."""
+    with argument_errors("a use is a text or a number of times", text):
+        words = " ".join(str(text).split())
     if words in USES:
         return USES[words]
     match = _TIMES.fullmatch(words.removesuffix(" times"))
@@ -367,9 +368,9 @@ def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
 
 def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
     """Return where an array of 2 or 3 dimensions is true."""
-    array = array_of(values, f"the {what}").astype(bool)
-    if array.ndim not in (2, 3):
-        raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
+    array = array_of(values, f"the {what}")
+    if array.dtype.kind not in "biuf" or array.ndim not in (2, 3):
+        raise InputError(f"a {what} is a text or a boolean array of 2 or 3 dimensions")
     found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()
     return [(a, b, c) for a, b, c in found]
 

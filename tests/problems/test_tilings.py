@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from conftest import n_covers
 from hypothesis import given, strategies as st
@@ -127,6 +128,9 @@ def test_a_file_and_the_function_mean_the_same():
     read = tilings.read_tiling("fill: no\nboard: 2x3\npiece a: X/X\npiece b: XX")
     assert read.fingerprint == loose.fingerprint
     assert (loose.n_primary, loose.n_items) == (2, 8)
+    twice = tilings.read_tiling("board: 2x2\npieces 2 times: I2")
+    for use in ("2", 2, {"I2": np.int64(2)}):
+        assert bs.tiling("2x2", "I2", use=use).fingerprint == twice.fingerprint
 
 
 def test_drawings_of_boards_and_pieces():
@@ -158,6 +162,7 @@ def test_drawings_of_boards_and_pieces():
         ("board: 1x2\npieces twice: I2", "line 2: unknown use of a piece 'twice'; choose from"),
         ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': the upper bound is 1 to"),
         (f"board: 1x2\npieces 2..{10**30} times: I2", "the upper bound is 1 to 1,000,000, and not"),
+        (f"board: 1x2\npieces {'9' * 5000} times: I2", "line 2: unknown use of a piece '999"),
         ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
         ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
         ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),
