@@ -339,7 +339,11 @@ def quoted(value: object) -> str:
     >>> print(quoted("puzzle"))
     'puzzle'
     """
-    return shortened(repr(value).replace("\n", " "))  # arrays and tables have lines
+    try:
+        text = repr(value)
+    except ValueError:  # of an integer with thousands of digits
+        text = object.__repr__(value)
+    return shortened(text.replace("\n", " "))  # arrays and tables have lines
 
 
 def is_table(value: object) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from batchsolve.errors import InputError, quoted
+
 _CHECKS: ContextVar[tuple[Callable[[], object], ...]] = ContextVar("checks", default=())
 
 
@@ -22,7 +24,9 @@ def check_interrupt() -> None:
 @contextmanager
 def asking(check: Callable[[], object] | None) -> Iterator[None]:
     """Have `check_interrupt` call a function as well, which may raise."""
-    token = _CHECKS.set((*_CHECKS.get(), *([check] if check else [])))
+    if not (check is None or callable(check)):
+        raise InputError(f"check is a function, not {quoted(check)}")
+    token = _CHECKS.set((*_CHECKS.get(), *([] if check is None else [check])))
     try:
         yield
     finally:

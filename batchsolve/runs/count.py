@@ -17,7 +17,7 @@ import numpy as np
 from batchsolve.core.arrays import UInts
 from batchsolve.engines import Choice, Task
 from batchsolve.errors import InputError, InWords, counted, warn_once
-from batchsolve.problems.exact_cover import ExactCover
+from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries, symmetries
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
@@ -192,7 +192,7 @@ def count(
     """
     workers, chosen = settings_of(count, settings, SearchSettings)
     if isinstance(problem, list | tuple):
-        if len(stack) or up_to_symmetry is not False:
+        if isinstance(stack, Stacks) or option_numbers(stack) or up_to_symmetry is not False:
             raise InputError(
                 "problems of a list are counted whole: leave out the stack and up_to_symmetry, or "
                 "count them one by one"

@@ -141,7 +141,8 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     reading = reading_of(problem)
     options = option_numbers(cover) or reading.stack.tolist()
     drawing = drawn(reading.problem, options, reading.stack.tolist(), reading.notation)
-    return Picture(text_of("a title", title or reading.name), [drawing])
+    title = text_of("a title", reading.name if title is None else title) or reading.name
+    return Picture(title, [drawing])
 
 
 def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | None) -> Picture:

@@ -238,7 +238,7 @@ def generate(
 
 def _seeded(settings: Any) -> Any:
     """Return settings whose seed is drawn unless it is given."""
-    return settings if settings.get("wanted") else {"seed": None, **settings}
+    return {"seed": None, **settings} if settings.get("wanted") is None else settings
 
 
 def _tables(

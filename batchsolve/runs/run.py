@@ -110,7 +110,7 @@ class Run(AbstractContextManager["Run"]):
         name: str | None = None,
     ) -> None:
         reading = reading_of(problem)
-        name = text_of("a name", name or reading.name)
+        name = text_of("a name", reading.name if name is None else name) or reading.name
         problem, begin = problem_and_stacks(reading, stack)
         if flag_of("collect", collect) and isinstance(problem, GridProblem):
             notation = notation or reading.notation

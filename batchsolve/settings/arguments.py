@@ -60,7 +60,8 @@ class argument_errors:  # noqa: N801  a class, as in contextlib: entering it cos
         pass
 
     def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TypeError | ValueError) and not isinstance(error, BatchsolveError):
+        kinds = TypeError, ValueError, AttributeError, OverflowError
+        if isinstance(error, kinds) and not isinstance(error, BatchsolveError):
             why = f" ({error})" if isinstance(error, Unfit) else ""
             raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
 
@@ -95,10 +96,10 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     if number is None or isinstance(value, bool):
         raise InputError(f"{name} is a whole number, not {quoted(value)}")
     if not least <= number <= most:
-        if most < UNLIMITED:
-            raise InputError(f"{name} is {least:,} to {most:,}, not {number:,}")
-        bound = f"at most {most}" if number > most else f"{least} or more"
-        raise InputError(f"{name} is {bound}, not {number}")
+        bound = f"at most {most:,}" if number > most else f"{least:,} or more"
+        bound = f"{least:,} to {most:,}" if most < UNLIMITED else bound
+        given = f"{number:,}" if abs(number) < MOST_SEED else quoted(number)
+        raise InputError(f"{name} is {bound}, not {given}")
     return number
 
 
@@ -152,9 +153,10 @@ def flag_of(name: str, value: Any) -> bool:
         ...
     batchsolve.errors.InputError: stats is True or False, not 'no'
     """
-    if isinstance(value, Hashable) and value in (None, False, True):  # those of NumPy, too
+    with argument_errors(f"{name} is True or False", value):  # comparing pandas.NA raises
+        if not isinstance(value, Hashable) or value not in (None, False, True):  # NumPy's, too
+            raise TypeError
         return bool(value)
-    raise InputError(f"{name} is True or False, not {quoted(value)}")
 
 
 def names_in(text: str) -> list[str]:
@@ -390,9 +392,7 @@ def integer(value: Any) -> int:
 
 def columns_of(by: str | Iterable[str] | None) -> tuple[str, ...]:
     """Return the columns of strata, or the values of a stratum."""
-    if by is not None and not isinstance(by, Iterable):
-        raise InputError(f"columns are named by a text, or by several in a list, not {quoted(by)}")
-    return () if by is None else (by,) if isinstance(by, str) else tuple(by)
+    return (by,) if isinstance(by, str) else texts_in(by, "columns") or ()
 
 
 def number_of(value: Any) -> float:
