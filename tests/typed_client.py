@@ -28,13 +28,17 @@ def count_some(folder: Path) -> int:
     guess: bs.Estimate = bs.estimate(bs.Sudoku(3, 3), probes=10)
     parts: bs.Split = bs.split(bs.family("latin:4"), depth=2)
     stacks: bs.Stacks = parts.stacks
-    covers: Iterator[npt.NDArray[np.uint32]] = bs.solutions("queens:6")
+    covers: Iterator[npt.NDArray[np.uint32]] = bs.solutions("queens:6", stacks)
+    each: list[bs.Count] = bs.count(["queens:4", "langford:3", bs.Sudoku(2, 2)])
+    names: list[str] = ["queens:4"]
+    each += bs.count(names) + bs.count((bs.family("latin:4"), "queens:4"))
+    guess = bs.estimate("queens:4", bs.split("queens:4", stacks).stacks)
     n_nodes: float = guess.nodes
     return result.count + again.count + len(stacks) + len(list(covers)) + int(n_nodes)
 
 
 def draw_one(path: Path) -> str:
-    problem: bs.ExactCover = bs.tiling("2x3", ["I2", {"A": [[True, True]]}], use="any number")
+    problem: bs.ExactCover = bs.tiling("2x3", ["I2", {"A": [[True, True]]}], use={"I2": 2})
     picture: bs.Picture = bs.draw(problem, next(bs.solutions(problem)))
     picture.save(path)
     return picture.svg

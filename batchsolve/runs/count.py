@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, overload
 
 import numpy as np
 
@@ -45,8 +45,7 @@ MOST_IN_BLOCK = 64  # problems of a list in a task
 LEAST_BLOCKS = 4  # for each worker, if there are problems enough
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
 
-Stack = Sequence[int] | UInts
-AnyPuzzle = TypeVar("AnyPuzzle", bound=Puzzle)
+Stack = Sequence[int] | UInts | Stacks
 UpToSymmetry = bool | Symmetries
 
 
@@ -113,7 +112,7 @@ class Count(InWords):
 @overload
 def count(
     problem: Puzzle,
-    stack: Stack | Stacks = (),
+    stack: Stack = (),
     *,
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
     up_to_symmetry: UpToSymmetry = False,
@@ -123,7 +122,7 @@ def count(
 
 @overload
 def count(
-    problem: list[AnyPuzzle] | tuple[AnyPuzzle, ...],
+    problem: list[Any] | tuple[Puzzle, ...],
     *,
     on_progress: OnProgress = None,
     **settings: Unpack[SearchFields],
@@ -204,7 +203,7 @@ def count(
 
 def _counted(
     problem: Puzzle,
-    stack: Stack | Stacks,
+    stack: Stack,
     up_to_symmetry: UpToSymmetry,
     workers: dict[str, Any],
     settings: SearchSettings,
@@ -314,7 +313,7 @@ def solutions(
 
 def write_covers(
     reading: Reading,
-    stack: Stack | Stacks,
+    stack: Stack,
     file: BinaryIO,
     *,
     on_progress: Callable[[TreeSearch], None],

@@ -106,7 +106,7 @@ class Estimate(InWords):
 
 def estimate(
     problem: Puzzle,
-    stack: Sequence[int] | UInts = (),
+    stack: Sequence[int] | UInts | Stacks = (),
     *,
     probes: int = 1000,
     seed: int = 0,

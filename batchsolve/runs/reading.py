@@ -293,7 +293,9 @@ def problem_and_stacks(
     return reading.problem, stacks
 
 
-def problem_and_stack(problem: Puzzle, stack: Iterable[int] = ()) -> tuple[ExactCover, Stacks]:
+def problem_and_stack(
+    problem: Puzzle, stack: Iterable[int] | Stacks = ()
+) -> tuple[ExactCover, Stacks]:
     """Return a problem and the one stack to begin with; see `problem_and_stacks`."""
     problem, stacks = problem_and_stacks(problem, stack)
     if len(stacks) != 1:

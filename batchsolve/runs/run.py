@@ -99,7 +99,7 @@ class Run(AbstractContextManager["Run"]):
         self,
         directory: str | os.PathLike[str],
         problem: Puzzle,
-        stack: Stack | Stacks = (),
+        stack: Stack = (),
         *,
         collect: bool = False,
         resume: bool = False,

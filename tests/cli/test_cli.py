@@ -153,7 +153,7 @@ REFUSED = [
     ("count queens:4 --symmetries no.json", "batchsolve: no.json: No such file or directory"),
     ("estimate queens:4 --seed -1", "a seed is 0 or more, not -1"),
     ("split queens:4 -o x --depth -1", "depth is 0 or more, not -1"),
-    (f"split queens:4 -o x --depth {10**30}", f"depth is at most {2**62}, not {10**30}"),
+    (f"split queens:4 -o x --depth {10**30}", f"depth is at most {2**62:,}, not {10**30:,}"),
     ("count queens:4 --run x --engine steam", "unknown engine 'steam'; choose from auto, dlx"),
     ("count queens:4 --engine bits:64", "unknown engine 'bits:64'"),  # only that of memo has a size
     ("count queens:4 --run x --engine lanes", "grids of digits only"),
