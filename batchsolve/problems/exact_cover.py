@@ -636,6 +636,7 @@ def check_kind(problem: object, kind: type[ExactCover]) -> None:
 
 def check_belongs(fingerprint: str, problem: ExactCover, what: str) -> None:
     """Raise `InputError` unless a file is about this problem; `what` is its subject and verb."""
+    check_kind(problem, ExactCover)
     if fingerprint != problem.fingerprint:
         raise InputError(
             f"{what} to another problem: the fingerprint there is {fingerprint[:16]}…, that of the "

@@ -526,8 +526,12 @@ class GridProblem(ExactCover):
         ----------
         grids : ndarray of uint8, shape (n, n_cells)
         """
+        given = as_grids_array(grids)
+        grids = given.astype(np.uint8, copy=False)
         if grids.shape[1:] != (self.n_cells,):
             raise InputError(f"grids must have shape (n, {self.n_cells}), not {grids.shape}")
+        if grids is not given and (grids != given).any():
+            raise InputError(f"grids hold digits, 0 for blanks, not {quoted(given)}")
         if self.n_digits > MOST_IN_CORE:
             found = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
             return np.array(found, np.int64)
@@ -583,7 +587,7 @@ class GridProblem(ExactCover):
     def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
         n = self.n_digits
-        notation = Notation.from_name(alphabet, n) if alphabet else usual_notation(n)
+        notation = usual_notation(n) if alphabet is None else Notation.from_name(alphabet, n)
         array = self.as_grids(as_grids_array(grid).reshape(1, -1))
         return self._drawn(notation).write(array[0])
 

@@ -24,6 +24,7 @@ import numpy.typing as npt
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes
 from batchsolve.errors import InputError
+from batchsolve.settings.arguments import text_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,7 +95,7 @@ class Notation:
         InputError
             If the alphabet does not have N different symbols.
         """
-        if name == "numbers":
+        if text_of("alphabet", name) == "numbers":
             return numbers(n_digits).with_blanks(blanks)
         if is_range(name, n_digits):
             return numbers(n_digits, first=int(name[0])).with_blanks(blanks)

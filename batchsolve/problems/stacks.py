@@ -31,7 +31,7 @@ from batchsolve.errors import InputError, ProblemError, counted, prefixed, quote
 from batchsolve.formats.whole_files import is_whole, parse, sealed
 from batchsolve.problems.attributes import array_of, whole_numbers
 from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
-from batchsolve.settings.arguments import argument_errors
+from batchsolve.settings.arguments import argument_errors, text_of
 
 _VERSION = 3
 NO_BRANCHES = np.empty((0, 3), np.uint32)
@@ -258,7 +258,7 @@ class Stacks:
         InputError
             If the text is damaged, or belongs to another problem.
         """
-        first, _, rest = text.partition("\n")
+        first, _, rest = text_of("the text of stacks", text).partition("\n")
         wanted = f'{{"batchsolve": "stacks", "version": {_VERSION}, "problem": …}}'
         wanted = f"the header that `Stacks.to_jsonl` writes, {wanted}"
         with prefixed(f"line 1: expected {wanted}", InputError, ValueError):
