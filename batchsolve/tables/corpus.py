@@ -57,6 +57,7 @@ from batchsolve.settings.arguments import is_address
 from batchsolve.tables.columns import (
     as_text,
     delimited,
+    have_text,
     in_one_line,
     is_list,
     is_number,
@@ -172,7 +173,7 @@ class Corpus(Tables):
                     raise
         main = self.reader.main
         self.problem, self.notation = main.problem, main.notation
-        self.rule_columns = main.rules.names
+        self.rule_columns = (BOX, *main.rules.names) if self.reader.has_boxes else main.rules.names
 
     def batches(self) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
@@ -393,9 +394,16 @@ class Corpus(Tables):
 
     def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
         columns = self.schema, self.column, self.solution_column
-        reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
-        has_boxes = boxes is not None
+        reader = partial(
+            Reader,
+            *columns,
+            has_boxes=boxes is not None,
+            box_is_named=given.box is not None,
+            filename=self._filename,
+            sizing=self._sizing,
+        )
+        has_boxes = any(boxes or ())
         if (drawn := self._drawn(given)) is not None:
             assert drawn.drawing is not None
             if has_boxes:
@@ -453,8 +461,6 @@ class Corpus(Tables):
             main=Shape(main, notation, self._solution_notation(codes, form, notation)),
             signs=signs,
             is_one=is_one,
-            has_boxes=has_boxes,
-            box_is_named=given.box is not None,
             known=known,
         )
 
@@ -560,12 +566,16 @@ class Corpus(Tables):
         return name in self._rule_columns and name not in (self.column, self.solution_column)
 
     def _boxes(self) -> list[tuple[int, int] | None] | None:
-        """Return the boxes of the first rows, or None if no column has them."""
+        """Return the boxes of the first rows, or None if no column has them.
+
+        An empty column is one of boxes, which later rows may have.
+        """
         is_taken = BOX in (self.column, self.solution_column)
         if BOX not in self.columns or is_taken or not self._has_texts(BOX):
             return None
-        boxes = [box_of(text or "") for text in _texts(self._sample, BOX).to_pylist()]
-        return boxes if any(boxes) else None
+        texts = _texts(self._sample, BOX)
+        boxes = [box_of(text or "") for text in texts.to_pylist()]
+        return boxes if any(boxes) or not have_text(texts).any() else None
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""
