@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Ints
-from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
+from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
@@ -81,7 +81,7 @@ from batchsolve.tables.rule_columns import (
     SUMS,
     RuleColumns,
 )
-from batchsolve.tables.sources import BlockSize, Source, Tables
+from batchsolve.tables.sources import BlockSize, Source, Tables, TableSource
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -178,6 +178,29 @@ class Corpus(Tables):
     def batches(self) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks())
+
+    def move_to(self, source: TableSource, rule_columns: str | None) -> None:
+        """Read another table as this one; it may have more columns of rules.
+
+        Raises
+        ------
+        InputError
+            If the table lacks a column that is read.
+        """
+        super().__init__([source])
+        for name in self.reader.columns_read:
+            self.check_column(name)
+        self._sample = source.table
+        with prefixed(source.path, InputError):
+            self._rule_columns = self._columns_of_rules(rule_columns)
+        main, here = self.reader.main, set(filter(self._holds_rules, COLUMNS))
+        names = tuple(name for name in COLUMNS if name in here.union(main.rules.names))
+        self.reader = replace(
+            self.reader,
+            input_schema=self.schema,
+            main=replace(main, rules=replace(main.rules, names=names)),
+            has_boxes=self.reader.has_boxes or self._boxes() is not None,
+        )
 
     def stacks(self, by: str | None = None) -> tuple[GridProblem, dict[str, Stacks]]:
         """Read the corpus in this process; return the problem and the stacks, with rows as roots.
