@@ -63,6 +63,7 @@ BOX = "box"
 
 _SIZE = re.compile(r'\.Shape~([0-9]{1,2})x|^\s*\{.*"size"\s*:\s*"?([0-9]{1,2})', re.DOTALL)
 _USUAL = 9  # of constraints that say no size
+_LISTED_SUM = r'^\s*[0-9]+;[0-9]+,|"sum"\s*:\s*"?[0-9]'  # in lists of cages, not in labels
 _PLACE = re.compile(r'([0-9]{1,9})"?\s*,\s*"?([0-9]{1,9})')  # of a cell in lists of cages
 
 
@@ -253,14 +254,17 @@ class Shape:
         self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
     ) -> None:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
-        for name in ARITHMETIC:
-            if name in own:
-                why = (
-                    f"{self.read_as}{name} need digits from 1, and those of the alphabet "
-                    f"{self.notation.name} begin at 0; write 1 to N"
-                )
-                for row in rows[have_text(own[name])[rows]].tolist():
-                    faults.setdefault(row, why)
+        has_values = {name: have_text(own[name]) for name in ARITHMETIC if name in own}
+        if CAGES in own:
+            listed = pc.match_substring_regex(own[CAGES], _LISTED_SUM)
+            has_values[CAGES] = np.asarray(pc.fill_null(listed, False))
+        for name, has_value in has_values.items():
+            why = (
+                f"{self.read_as}{name} need digits from 1, and those of the alphabet "
+                f"{self.notation.name} begin at 0; write 1 to N"
+            )
+            for row in rows[has_value[rows]].tolist():
+                faults.setdefault(row, why)
 
 
 def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
