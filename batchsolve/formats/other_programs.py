@@ -30,7 +30,7 @@ from batchsolve.errors import InputError, ProblemError, malformed, prefixed, quo
 from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.formats.whole_files import loads
 from batchsolve.problems.notation import default_box
-from batchsolve.problems.rules import regions_of
+from batchsolve.problems.rules import digit_sets, regions_of
 from batchsolve.problems.sudoku import LAYOUTS, drawn_labels
 
 Words = Sequence[str]
@@ -124,7 +124,9 @@ def _cage(rules: RuleReader, words: Words) -> None:
 
 
 def _sum(rules: RuleReader, words: Words) -> None:
-    rules.sums.append((rules.cells(words[1:], 1), whole_number(words[0])))
+    cells, total = rules.cells(words[1:], 1), whole_number(words[0])
+    digit_sets(rules.n, len(cells), total)  # are not too many
+    rules.sums.append((cells, total))
 
 
 def _whisper(rules: RuleReader, words: Words) -> None:

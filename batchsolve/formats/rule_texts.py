@@ -160,6 +160,7 @@ class RuleReader:
             (self.houses if len(cells) == self.n else self.groups).append(cells)
         else:
             self.cages.append(Cage(cells, total))
+            self.cages[-1].digit_sets(self.n)  # are not too many
 
     def mark(self, cell: int, digits: Iterable[int]) -> None:
         """Add the digits that a cell may hold."""

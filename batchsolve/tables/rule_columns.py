@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -43,6 +43,7 @@ COLUMNS = RULES, REGIONS, *OWN
 ARITHMETIC = SUMS, MARKS, PAIRS, CONSTRAINTS
 """Those whose rules speak of the values of digits, which are 1 to N."""
 
+_MOST_SIMPLE = 22  # digits, of which no cage has too many sets
 Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""
 
@@ -162,7 +163,7 @@ class RuleColumns:
                 if own.size:
                     parts += self._parts_of_own(rules, own, columns, given, faults)
                 if rest.size:
-                    with _faults_of(rest, faults), _column_named(RULES):
+                    with _faults_of(rest, faults), _first_named(rules=rules):
                         parts.append((self._problem_of(rules, rest, columns, given), rest))
         return parts
 
@@ -239,11 +240,12 @@ class RuleColumns:
         The texts are read one by one, except for simple cages.
         """
         parts: list[Part] = []
-        if CAGES in columns and SUMS in columns and self.drawing is None:
-            with _faults_of(rows, faults):
-                with _column_named(RULES):
+        may_be_simple = self.drawing is None and self.n_digits <= _MOST_SIMPLE
+        if CAGES in columns and SUMS in columns and may_be_simple:
+            simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
+            with _faults_of(simple, faults):
+                with _first_named(rules=rules):
                     base = self.base(rules, has_regions=regions.size > 0)
-                simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
                 given, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
                 if is_read.any() and not (base.cages or base.marks):
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
@@ -253,13 +255,11 @@ class RuleColumns:
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
-                with _column_named(RULES):
+                with _first_named(rules=rules, regions=text, constraints=own[-1]):
                     base = self.base(rules, said, text)
                     shared = self.base(rules, said, has_regions=True) if regions.size else base
                 with _column_named(CONSTRAINTS):
                     whole = said.on(base).checked()
-                    for cage in whole.cages:
-                        cage.digit_sets(self.n_digits)  # are not too many
                 beyond = whole.beyond(base)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
                 alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
@@ -343,6 +343,12 @@ def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
 def _column_named(name: str) -> AbstractContextManager[None]:
     """Name a column in errors of its values, whatever they are."""
     return malformed(f"column {name!r}")
+
+
+def _first_named(**texts: str) -> AbstractContextManager[None]:
+    """Name the first column with a text, if any has one, in errors of rules."""
+    names = [name for name, text in texts.items() if text.strip()]
+    return _column_named(names[0]) if names else nullcontext()
 
 
 @lru_cache(maxsize=4096)

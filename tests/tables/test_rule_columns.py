@@ -246,6 +246,22 @@ def test_malformed_rows_are_invalid(columns, message):
     assert right["status"] == "multiple"
 
 
+def test_a_cage_with_too_many_sets_of_digits_is_a_fault_of_its_row():
+    cages = ["A" * n + "." * (625 - n) for n in (2, 8)]
+    rows = solved(pa.table({"puzzle": ["." * 625] * 2, "cages": cages, "sums": ["A=3", "A=36"]}))
+    assert [row["status"] for row in rows] == ["multiple", "invalid"]
+    assert rows[1]["message"].startswith("column 'cages': cage 'A': a cage of 8 of 25 digits has")
+
+
+def test_rows_without_boxes_may_stand_beside_columns_of_cages():
+    said, none = ".Shape~5x5.NoBoxes", "no usual boxes for 5 digits; name them with `box` or"
+    own = {"cages": ["", "AA" + "." * 23, ""], "sums": ["", "A=3", ""]}
+    grids = ["12345" + "." * 20] * 3
+    *rows, other = solved(pa.table({"puzzle": grids, **own, "constraints": [said, said, ""]}))
+    assert [row["status"] for row in rows] == ["multiple"] * 2
+    assert other["message"].startswith(none)  # without a column, because there is none of regions
+
+
 def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     """Other labels of the cages, other blanks, another order of named rules."""
     rows = [
