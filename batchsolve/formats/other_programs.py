@@ -236,10 +236,11 @@ def _grid(rules: RuleReader, grid: Any) -> None:
             if not all(type(d) is int and 1 <= d <= n for d in digits):
                 raise ProblemError(f"{quoted(digits)} in row {k // n + 1}, column {k % n + 1}")
             rules.mark(k, digits)
-    if any("region" in cell for cell in cells):
+    given = [cell.get("region") for cell in cells]
+    if given.count(None) < n * n:
         rows, columns = default_box(n) or (n, 1)
         boxes = [k // n // rows * rows + k % n // columns for k in range(n * n)]
-        regions = [c.get("region", box) for c, box in zip(cells, boxes, strict=True)]
+        regions = [box if one is None else one for one, box in zip(given, boxes, strict=True)]
         rules.has_boxes = False
         rules.houses += regions_of(regions, n)
 

@@ -404,7 +404,9 @@ def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nulls(each) for each in value]
-    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+    return value
 
 
 def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:

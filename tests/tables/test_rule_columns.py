@@ -311,6 +311,17 @@ def test_cages_and_sums_may_be_lists_and_objects():
             agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
 
 
+def test_objects_of_f_puzzles_may_differ_in_their_fields():
+    """Within objects, too, Arrow has null for the fields of other rows."""
+    lines = [[{"region": r} for _ in range(4)] for r in range(4)]
+    digit = [[{}] * 4] * 3 + [[{}, {}, {}, {"value": 1, "given": True}]]
+    puzzles = [{"size": 4, "grid": lines}, {"size": 4, "grid": digit, "antiknight": True}]
+    objects = table(constraints=puzzles)
+    nulls = map(json.dumps, objects["constraints"].to_pylist())
+    for rows in (objects, table(constraints=list(nulls))):
+        assert [row["n_solutions"] for row in solved(rows, limit=999)] == [576, 6]
+
+
 def json_column(value):
     return pa.ExtensionArray.from_storage(pa.json_(), pa.array([json.dumps(value)]))
 
