@@ -348,7 +348,9 @@ def regions_of(labels: Iterable[Any], n: int) -> list[Cells]:
         found.setdefault(label, []).append(cell)
     for label, cells in found.items():
         if len(cells) != n:
-            raise ProblemError(f"region {quoted(label)} has {len(cells)} cells; each region has {n}")
+            raise ProblemError(
+                f"region {quoted(label)} has {len(cells)} cells; each region has {n}"
+            )
     return [tuple(cells) for cells in found.values()]
 
 

@@ -200,9 +200,8 @@ def _solved_one_by_one(
             show(replace(progress, expected_rows=None))  # more tables may come
 
         for each, source in chain(first, sources):
-            read = corpus
+            read = copy(corpus)
             if source is not first[-1][1]:
-                read = copy(corpus)
                 read.move_to(source, files.rule_columns)
             made = tables_of(replace(spec, source=read, reader=read.reader), pool, tell=tell)
             yield with_columns_of(pa.concat_tables(list(made)), each)

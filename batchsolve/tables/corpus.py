@@ -70,7 +70,7 @@ from batchsolve.tables.columns import (
 )
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
-from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
+from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of, rule_texts
 from batchsolve.tables.rule_columns import (
     CAGES,
     COLUMNS,
@@ -418,14 +418,8 @@ class Corpus(Tables):
     def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
         columns = self.schema, self.column, self.solution_column
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
-        reader = partial(
-            Reader,
-            *columns,
-            has_boxes=boxes is not None,
-            box_is_named=given.box is not None,
-            filename=self._filename,
-            sizing=self._sizing,
-        )
+        reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
+        reader = partial(reader, has_boxes=boxes is not None, box_is_named=given.box is not None)
         has_boxes = any(boxes or ())
         if (drawn := self._drawn(given)) is not None:
             assert drawn.drawing is not None
@@ -544,7 +538,7 @@ class Corpus(Tables):
         drawing = _most_common(drawing_of(value or "") for value in values)
         name, _ = split_layout(given.rules)
         if name is None and self._holds_rules(RULES) and given.fixed is None:
-            texts = as_text(self._sample[RULES][:100], RULES).to_pylist()
+            texts = rule_texts(self._sample[:100], RULES).to_pylist()
             name = _most_common(_layout_in(text or "") for text in texts)
         if drawing is None and name is None:
             return None

@@ -486,7 +486,7 @@ class Reader:
             as_text(table[self.column], self.column),
             self.solution_column and as_text(table[self.solution_column], self.solution_column),
             as_text(table[BOX], BOX) if self.has_boxes else None,
-            {name: _rules_as_text(table[name], name) for name in self._rule_columns},
+            {name: rule_texts(table, name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
         table = with_numbers(table, self.numbers)
@@ -616,9 +616,9 @@ class Reader:
         return found
 
 
-def _rules_as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
+def rule_texts(table: pa.Table, name: str) -> pa.Array:
     """Return a column of rules as text; constraints are not lists."""
-    text = as_text(as_json(column), name)
+    text = as_text(as_json(table, name), name)
     return text if name == CONSTRAINTS else without_brackets(text)
 
 
@@ -693,9 +693,9 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     drawings: dict[int, str] = {}
     for name in sizing:
         if name in (*COLUMNS, BOX):
-            found = _codes(_sizes_told(name, _rules_as_text(table[name], name)))
+            found = _codes(_sizes_told(name, rule_texts(table, name)))
         else:
-            text = as_text(as_json(table[name]), name)
+            text = as_text(as_json(table, name), name)
             marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
             each = ((row, drawing_of(text[row].as_py())) for row in marked)
             drawings = {row: drawn for row, drawn in each if drawn}

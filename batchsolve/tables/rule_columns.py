@@ -98,8 +98,7 @@ class RuleColumns:
         if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             there = {name: columns[name] for name in hashed if name in columns}
-            found = _by_texts(there, (RULES, REGIONS, *OWN), every)
-            for (rules, regions, *own), rows in found:
+            for (rules, regions, *own), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = drawn_labels(regions, drawing) if regions else []
@@ -163,7 +162,7 @@ class RuleColumns:
                 if own.size:
                     parts += self._parts_of_own(rules, own, columns, given, faults)
                 if rest.size:
-                    with _faults_of(rest, faults), _first_named(rules=rules):
+                    with _faults_of(rest, faults), _column_named(rules=rules):
                         parts.append((self._problem_of(rules, rest, columns, given), rest))
         return parts
 
@@ -176,8 +175,9 @@ class RuleColumns:
         regions, wrong = _numbered_regions(texts, n)
         for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
             regions[place] = _NONE
-            with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
-                labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
+            text = texts[place].as_py()
+            with _faults_of(rows[place : place + 1], faults), _column_named(regions=text):
+                labels = drawn_labels(text, square_drawing(n))
                 for region, cells in enumerate(regions_of(labels, n)):
                     regions[place, list(cells)] = region
         if self.regions is None and (box := self.box or default_box(n)):
@@ -240,11 +240,11 @@ class RuleColumns:
         The texts are read one by one, except for simple cages.
         """
         parts: list[Part] = []
-        may_be_simple = self.drawing is None and self.n_digits <= _MOST_SIMPLE
-        if CAGES in columns and SUMS in columns and may_be_simple:
+        are_small = self.drawing is None and self.n_digits <= _MOST_SIMPLE
+        if are_small and CAGES in columns and SUMS in columns:
             simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
             with _faults_of(simple, faults):
-                with _first_named(rules=rules):
+                with _column_named(rules=rules):
                     base = self.base(rules, has_regions=regions.size > 0)
                 given, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
                 if is_read.any() and not (base.cages or base.marks):
@@ -255,10 +255,10 @@ class RuleColumns:
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
-                with _first_named(rules=rules, regions=text, constraints=own[-1]):
+                with _column_named(rules=rules, regions=text, constraints=own[-1]):
                     base = self.base(rules, said, text)
                     shared = self.base(rules, said, has_regions=True) if regions.size else base
-                with _column_named(CONSTRAINTS):
+                with _column_named(constraints=own[-1]):
                     whole = said.on(base).checked()
                 beyond = whole.beyond(base)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
@@ -340,15 +340,13 @@ def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
             faults.setdefault(row, str(error))
 
 
-def _column_named(name: str) -> AbstractContextManager[None]:
-    """Name a column in errors of its values, whatever they are."""
-    return malformed(f"column {name!r}")
-
-
-def _first_named(**texts: str) -> AbstractContextManager[None]:
-    """Name the first column with a text, if any has one, in errors of rules."""
+def _column_named(**texts: str) -> AbstractContextManager[None]:
+    """Name the first of these columns that has a text in errors of it, whatever they are."""
     names = [name for name, text in texts.items() if text.strip()]
-    return _column_named(names[0]) if names else nullcontext()
+    return malformed(f"column {names[0]!r}") if names else nullcontext()
+
+
+_READERS = {MARKS: read_marks, PAIRS: read_pairs, CONSTRAINTS: read_constraints}
 
 
 @lru_cache(maxsize=4096)
@@ -366,17 +364,13 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> RuleReader:
     [(0, 1, 'less')]
     """
     rules = RuleReader(n, drawing)
-    cages, sums, marks, pairs, constraints = map(str.strip, texts)
+    cages, sums, *others = map(str.strip, texts)
     if cages or sums:
-        with _column_named(CAGES):
+        with _column_named(cages=cages or sums):
             read_cages(cages, sums, rules)
-    for name, text, add in (
-        (MARKS, marks, read_marks),
-        (PAIRS, pairs, read_pairs),
-        (CONSTRAINTS, constraints, read_constraints),
-    ):
+    for (name, add), text in zip(_READERS.items(), others, strict=True):
         if text:
-            with _column_named(name):
+            with _column_named(**{name: text}):
                 add(text, rules)
     return rules
 

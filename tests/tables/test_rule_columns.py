@@ -311,6 +311,25 @@ def test_cages_and_sums_may_be_lists_and_objects():
             agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
 
 
+MIXED = [  # columns of JSON, whose values are of several kinds
+    {"rules": ["x", ["x"]]},
+    {"cages": ["AA" + "." * 14, [{"sum": 3, "cells": [[0, 0], [0, 1]]}]], "sums": ["A=3", None]},
+    {"cages": ["AA" + "." * 14] * 3, "sums": [{"A": 3}, "A=3", [3]]},
+    {"constraints": [".Shape~4x4.AntiKnight", {"size": 4, "antiknight": True}]},
+]
+
+
+@pytest.mark.parametrize("columns", MIXED, ids=range(len(MIXED)))
+def test_texts_may_stand_beside_lists_and_objects_of_json(columns, tmp_path):
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    lines = (json.dumps({"puzzle": BLANK, **row}) for row in rows)
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.csv", limit=500)
+    counts = [row["n_solutions"] for row in rows_of_csv(tmp_path / "out.csv")]
+    assert counts == [counts[0]] * len(rows)
+    assert counts[0] in ("24", "48")
+
+
 def test_objects_of_f_puzzles_may_differ_in_their_fields():
     """Within objects, too, Arrow has null for the fields of other rows."""
     lines = [[{"region": r} for _ in range(4)] for r in range(4)]
