@@ -72,7 +72,7 @@ def _read_string(text: str, rules: RuleReader) -> None:
     if first or not constraints:
         raise ProblemError(f"{quoted(text)} is not a constraint string: it begins with a dot")
     each = [(name or "Given", words) for name, *words in (c.split("~") for c in constraints)]
-    if rules.n != 9 and "Shape" not in dict(each):
+    if rules.n != 9 and rules.n_cells == rules.n**2 and "Shape" not in dict(each):
         raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
     for name, words in each:
         if name not in _CONSTRAINTS:

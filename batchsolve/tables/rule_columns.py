@@ -35,6 +35,7 @@ from batchsolve.problems.sudoku import (
     square_drawing,
 )
 from batchsolve.settings.arguments import names_in
+from batchsolve.tables.columns import have_text
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -101,7 +102,7 @@ class RuleColumns:
             for (rules, regions, *own), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
-                    labels = drawn_labels(regions, drawing) if regions else []
+                    labels = drawn_labels(regions, drawing) if regions.strip() else []
                     houses = regions_of(labels, self.n_digits)
                     said = own_rules(self.n_digits, tuple(own), drawing).key(*names_in(rules))
                     digest = hashlib.sha256(repr((houses, said)).encode()).digest()
@@ -253,6 +254,7 @@ class RuleColumns:
                     parts.append((Variants(base, given), read))
         alike: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
+            text = "" if text.isspace() else text
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
                 with _column_named(rules=rules, regions=text, constraints=own[-1]):
@@ -407,12 +409,12 @@ def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
     Returns
     -------
     regions : ndarray of uint8, shape (number of texts, n * n)
-        `_NONE` in rows that are empty or wrong.
+        `_NONE` in rows that are blank or wrong.
     wrong : ndarray of bool
-        True for texts that are not empty, and do not have n labels of n cells each.
+        True for texts that are not blank, and do not have n labels of n cells each.
     """
     offsets, data = buffers(texts)
-    wrong = np.diff(offsets) > 0
+    wrong = have_text(texts)
     whole = np.flatnonzero(np.diff(offsets) == n * n)
     labels = data[offsets[whole, None] + np.arange(n * n)]
     numbers = np.full(labels.shape, _NONE, np.uint8)

@@ -350,6 +350,7 @@ TYPED = [  # columns of rules, and the number of grids or the error
     ({"regions": pa.FixedShapeTensorArray.from_numpy_ndarray(LABELS)}, 576),
     ({"cages": json_column([{"sum": 3, "cells": [[0, 0], [0, 1]]}])}, 48),
     *(({"cages": ["AA" + "." * 14], "sums": sums}, 48) for sums in ([3], [3.0])),
+    ({"regions": [" "]}, 288),
     ({"regions": pa.array([[1]], pa.list_view(pa.int8()))}, "'regions' holds values of list_v"),
     ({"rules": pa.array([b"x"]).dictionary_encode()}, "'rules' holds values of binary"),
 ]
