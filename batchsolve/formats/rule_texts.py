@@ -52,7 +52,7 @@ class RuleReader:
     houses, groups, pairs, cages, marks
         As in `Rules`.
     sums : list of (tuple of int, int)
-        Cells that add up to a sum; they must lie in a house, so that their digits differ.
+        Cells that add up to a sum; they must lie in a house or group, so that they differ.
     strict : list of str
         The words of `STRICT` that hold.
     """
