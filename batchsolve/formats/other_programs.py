@@ -30,7 +30,7 @@ from batchsolve.errors import InputError, ProblemError, malformed, prefixed, quo
 from batchsolve.formats.rule_texts import RuleReader, whole_number
 from batchsolve.formats.whole_files import loads
 from batchsolve.problems.notation import default_box
-from batchsolve.problems.rules import regions_of
+from batchsolve.problems.rules import digit_sets, regions_of
 from batchsolve.problems.sudoku import LAYOUTS, drawn_labels
 
 Words = Sequence[str]
@@ -72,7 +72,7 @@ def _read_string(text: str, rules: RuleReader) -> None:
     if first or not constraints:
         raise ProblemError(f"{quoted(text)} is not a constraint string: it begins with a dot")
     each = [(name or "Given", words) for name, *words in (c.split("~") for c in constraints)]
-    if rules.n != 9 and "Shape" not in dict(each):
+    if rules.n != 9 and rules.n_cells == rules.n**2 and "Shape" not in dict(each):
         raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
     for name, words in each:
         if name not in _CONSTRAINTS:
@@ -124,7 +124,9 @@ def _cage(rules: RuleReader, words: Words) -> None:
 
 
 def _sum(rules: RuleReader, words: Words) -> None:
-    rules.sums.append((rules.cells(words[1:], 1), whole_number(words[0])))
+    cells, total = rules.cells(words[1:], 1), whole_number(words[0])
+    digit_sets(rules.n, len(cells), total)  # are not too many
+    rules.sums.append((cells, total))
 
 
 def _whisper(rules: RuleReader, words: Words) -> None:
@@ -234,10 +236,11 @@ def _grid(rules: RuleReader, grid: Any) -> None:
             if not all(type(d) is int and 1 <= d <= n for d in digits):
                 raise ProblemError(f"{quoted(digits)} in row {k // n + 1}, column {k % n + 1}")
             rules.mark(k, digits)
-    if any("region" in cell for cell in cells):
+    given = [cell.get("region") for cell in cells]
+    if given.count(None) < n * n:
         rows, columns = default_box(n) or (n, 1)
         boxes = [k // n // rows * rows + k % n // columns for k in range(n * n)]
-        regions = [c.get("region", box) for c, box in zip(cells, boxes, strict=True)]
+        regions = [box if one is None else one for one, box in zip(given, boxes, strict=True)]
         rules.has_boxes = False
         rules.houses += regions_of(regions, n)
 

@@ -52,7 +52,7 @@ class RuleReader:
     houses, groups, pairs, cages, marks
         As in `Rules`.
     sums : list of (tuple of int, int)
-        Cells that add up to a sum; they must lie in a house, so that their digits differ.
+        Cells that add up to a sum; they must lie in a house or group, so that they differ.
     strict : list of str
         The words of `STRICT` that hold.
     """
@@ -160,6 +160,7 @@ class RuleReader:
             (self.houses if len(cells) == self.n else self.groups).append(cells)
         else:
             self.cages.append(Cage(cells, total))
+            self.cages[-1].digit_sets(self.n)  # are not too many
 
     def mark(self, cell: int, digits: Iterable[int]) -> None:
         """Add the digits that a cell may hold."""

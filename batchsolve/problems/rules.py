@@ -346,11 +346,11 @@ def regions_of(labels: Iterable[Any], n: int) -> list[Cells]:
     found: dict[Any, list[int]] = {}
     for cell, label in enumerate(labels):
         found.setdefault(label, []).append(cell)
-    wrong = next((label for label, cells in found.items() if len(cells) != n), None)
-    if wrong is not None:
-        raise ProblemError(
-            f"region {quoted(wrong)} has {len(found[wrong])} cells; each region has {n}"
-        )
+    for label, cells in found.items():
+        if len(cells) != n:
+            raise ProblemError(
+                f"region {quoted(label)} has {len(cells)} cells; each region has {n}"
+            )
     return [tuple(cells) for cells in found.values()]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -13,7 +14,7 @@ from typing import Any, Unpack, overload
 import pyarrow as pa
 
 from batchsolve.engines import Choice
-from batchsolve.errors import InputError, is_unordered, quoted, wrong_kind
+from batchsolve.errors import InputError, is_unordered, wrong_kind
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
@@ -34,7 +35,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.places import suffix_of
-from batchsolve.tables.sources import Files, Source, Tables, TableSource
+from batchsolve.tables.sources import Files, Source, TableSource
 from batchsolve.workers import Pool
 
 ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
@@ -138,7 +139,7 @@ def solve_stream(
     ------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         For each table, what `solve_table` returns. The first table with rows tells the columns of
-        puzzles and of solutions, and the notation, for all.
+        puzzles and of solutions, and the notation, for all; later ones may add columns of rules.
 
     Raises
     ------
@@ -192,18 +193,17 @@ def _solved_one_by_one(
     if not first:
         return
     corpus = Corpus([first[-1][1]], files, more_tables=True)
-    spec, wanted = solving(corpus, search, files), corpus.reader.columns_read
+    spec = solving(corpus, search, files)
     with shown(on_progress, ROW_BAR) as show, pool:
 
         def tell(progress: Progress) -> None:
             show(replace(progress, expected_rows=None))  # more tables may come
 
         for each, source in chain(first, sources):
-            read = corpus if source is first[-1][1] else Tables([source])
-            if missing := [name for name in wanted if name not in read.columns]:
-                raise InputError(f"{source.path}: has no column {quoted(missing[0])}")
-            reader = replace(corpus.reader, input_schema=read.schema)
-            made = tables_of(replace(spec, source=read, reader=reader), pool, tell=tell)
+            read = copy(corpus)
+            if source is not first[-1][1]:
+                read.move_to(source, files.rule_columns)
+            made = tables_of(replace(spec, source=read, reader=read.reader), pool, tell=tell)
             yield with_columns_of(pa.concat_tables(list(made)), each)
 
 

@@ -42,6 +42,7 @@ from batchsolve.tables.columns import (
     is_text,
     nested,
     storage_of,
+    unquoted,
 )
 from batchsolve.tables.places import open_to_read, split_suffixes
 from batchsolve.tables.reader import Batch, Grids, Reader, Shape, forms_of_shape
@@ -413,8 +414,7 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     if types.is_dictionary(kind):
         kind = kind.value_type
     if field.metadata == JSON_TEXT:  # with other values; a text is written as it is
-        values = ("" if v is None else v for v in column.to_pylist())
-        return pa.array((json.loads(v) if v[:1] == '"' else v for v in values), pa.string())
+        return unquoted(column).fill_null("")
     if types.is_nested(kind) or types.is_interval(kind):
         values = ("" if v is None else _dumped(v, ascii_only=True) for v in _values(column, field))
         return pa.array(values, pa.string())

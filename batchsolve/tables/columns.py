@@ -385,11 +385,14 @@ def have_text(column: pa.Array) -> Bools:
     return np.asarray(pc.not_equal(trimmed, ""))
 
 
-def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def as_json(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return objects, or lists of them, as JSON without null values, and numbers as texts.
 
-    Other columns are returned unchanged.
+    Other columns are returned unchanged, except that texts among JSON lose their quotation marks.
     """
+    column = table[name]
+    if table.schema.field(name).metadata == JSON_TEXT:
+        return pa.chunked_array([unquoted(column)])
     if is_number(column.type):
         return column.cast(pa.string())
     kind = column.type.value_type if is_list(column.type) else column.type
@@ -404,7 +407,9 @@ def as_json(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_nulls(each) for each in value]
-    return {k: v for k, v in value.items() if v is not None} if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+    return value
 
 
 def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
@@ -442,6 +447,12 @@ def without_brackets(text: pa.Array) -> pa.Array:
         return text
     plain = pc.utf8_trim(pc.replace_substring_regex(text, r'[\[\]",\s]+', " "), " ")
     return pc.if_else(pa.array(are_lists), plain, text)
+
+
+def unquoted(column: pa.ChunkedArray) -> pa.Array:
+    """Return values of JSON, of which those that are texts lose their quotation marks."""
+    values = (json.loads(v) if v and v[0] == '"' else v for v in column.to_pylist())
+    return pa.array(values, pa.string())
 
 
 def values_as_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:

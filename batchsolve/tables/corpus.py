@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Ints
-from batchsolve.errors import InputError, ProblemError, counted, listed, quoted, shortened
+from batchsolve.errors import InputError, ProblemError, counted, listed, prefixed, quoted, shortened
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
@@ -57,6 +57,7 @@ from batchsolve.settings.arguments import is_address
 from batchsolve.tables.columns import (
     as_text,
     delimited,
+    have_text,
     in_one_line,
     is_list,
     is_number,
@@ -69,7 +70,7 @@ from batchsolve.tables.columns import (
 )
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
-from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of
+from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of, rule_texts
 from batchsolve.tables.rule_columns import (
     CAGES,
     COLUMNS,
@@ -80,7 +81,7 @@ from batchsolve.tables.rule_columns import (
     SUMS,
     RuleColumns,
 )
-from batchsolve.tables.sources import BlockSize, Source, Tables
+from batchsolve.tables.sources import BlockSize, Source, Tables, TableSource
 
 PUZZLE_NAMES = (
     *("puzzle", "puzzles", "quizzes", "quiz", "question", "questions", "grid", "sudoku"),
@@ -175,11 +176,34 @@ class Corpus(Tables):
                     raise
         main = self.reader.main
         self.problem, self.notation = main.problem, main.notation
-        self.rule_columns = main.rules.names
+        self.rule_columns = (BOX, *main.rules.names) if self.reader.has_boxes else main.rules.names
 
     def batches(self) -> Iterator[Batch]:
         """Yield the blocks of the corpus, parsed in this process."""
         return map(self.reader.read, self.blocks())
+
+    def move_to(self, source: TableSource, rule_columns: str | None) -> None:
+        """Read another table as this one; it may have more columns of rules.
+
+        Raises
+        ------
+        InputError
+            If the table lacks a column that is read.
+        """
+        super().__init__([source])
+        for name in self.reader.columns_read:
+            self.check_column(name)
+        self._sample = source.table
+        with prefixed(source.path, InputError):
+            self._rule_columns = self._columns_of_rules(rule_columns)
+        main, here = self.reader.main, set(filter(self._holds_rules, COLUMNS))
+        names = tuple(name for name in COLUMNS if name in here.union(main.rules.names))
+        self.reader = replace(
+            self.reader,
+            input_schema=self.schema,
+            main=replace(main, rules=replace(main.rules, names=names)),
+            has_boxes=self.reader.has_boxes or self._boxes() is not None,
+        )
 
     def stacks(self, by: str | None = None) -> tuple[GridProblem, dict[str, Stacks]]:
         """Read the corpus in this process; return the problem and the stacks, with rows as roots.
@@ -396,9 +420,10 @@ class Corpus(Tables):
 
     def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
         columns = self.schema, self.column, self.solution_column
-        reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
-        has_boxes = boxes is not None
+        reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
+        reader = partial(reader, has_boxes=boxes is not None, box_is_named=given.box is not None)
+        has_boxes = any(boxes or ())
         if (drawn := self._drawn(given)) is not None:
             assert drawn.drawing is not None
             if has_boxes:
@@ -456,8 +481,6 @@ class Corpus(Tables):
             main=Shape(main, notation, self._solution_notation(codes, form, notation)),
             signs=signs,
             is_one=is_one,
-            has_boxes=has_boxes,
-            box_is_named=given.box is not None,
             known=known,
         )
 
@@ -518,7 +541,7 @@ class Corpus(Tables):
         drawing = _most_common(drawing_of(value or "") for value in values)
         name, _ = split_layout(given.rules)
         if name is None and self._holds_rules(RULES) and given.fixed is None:
-            texts = as_text(self._sample[RULES][:100], RULES).to_pylist()
+            texts = rule_texts(self._sample[:100], RULES).to_pylist()
             name = _most_common(_layout_in(text or "") for text in texts)
         if drawing is None and name is None:
             return None
@@ -563,12 +586,16 @@ class Corpus(Tables):
         return name in self._rule_columns and name not in (self.column, self.solution_column)
 
     def _boxes(self) -> list[tuple[int, int] | None] | None:
-        """Return the boxes of the first rows, or None if no column has them."""
+        """Return the boxes of the first rows, or None if no column has them.
+
+        An empty column is one of boxes, which later rows may have.
+        """
         is_taken = BOX in (self.column, self.solution_column)
         if BOX not in self.columns or is_taken or not self._has_texts(BOX):
             return None
-        boxes = [box_of(text or "") for text in _texts(self._sample, BOX).to_pylist()]
-        return boxes if any(boxes) else None
+        texts = _texts(self._sample, BOX)
+        boxes = [box_of(text or "") for text in texts.to_pylist()]
+        return boxes if any(boxes) or not have_text(texts).any() else None
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""

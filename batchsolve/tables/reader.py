@@ -63,6 +63,7 @@ BOX = "box"
 
 _SIZE = re.compile(r'\.Shape~([0-9]{1,2})x|^\s*\{.*"size"\s*:\s*"?([0-9]{1,2})', re.DOTALL)
 _USUAL = 9  # of constraints that say no size
+_LISTED_SUM = r'^\s*[0-9]+;[0-9]+,|"sum"\s*:\s*"?[0-9]'  # in lists of cages, not in labels
 _PLACE = re.compile(r'([0-9]{1,9})"?\s*,\s*"?([0-9]{1,9})')  # of a cell in lists of cages
 
 
@@ -253,14 +254,17 @@ class Shape:
         self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
     ) -> None:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
-        for name in ARITHMETIC:
-            if name in own:
-                why = (
-                    f"{self.read_as}{name} need digits from 1, and those of the alphabet "
-                    f"{self.notation.name} begin at 0; write 1 to N"
-                )
-                for row in rows[have_text(own[name])[rows]].tolist():
-                    faults.setdefault(row, why)
+        has_values = {name: have_text(own[name]) for name in ARITHMETIC if name in own}
+        if CAGES in own:
+            listed = pc.match_substring_regex(own[CAGES], _LISTED_SUM)
+            has_values[CAGES] = np.asarray(pc.fill_null(listed, False))
+        for name, has_value in has_values.items():
+            why = (
+                f"{self.read_as}{name} need digits from 1, and those of the alphabet "
+                f"{self.notation.name} begin at 0; write 1 to N"
+            )
+            for row in rows[has_value[rows]].tolist():
+                faults.setdefault(row, why)
 
 
 def forms_of_shape(shape: Shape, cells: Bytes, places: Ints) -> tuple[Ints, Bytes, str]:
@@ -482,7 +486,7 @@ class Reader:
             as_text(table[self.column], self.column),
             self.solution_column and as_text(table[self.solution_column], self.solution_column),
             as_text(table[BOX], BOX) if self.has_boxes else None,
-            {name: _rules_as_text(table[name], name) for name in self._rule_columns},
+            {name: rule_texts(table, name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
         table = with_numbers(table, self.numbers)
@@ -612,9 +616,9 @@ class Reader:
         return found
 
 
-def _rules_as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
+def rule_texts(table: pa.Table, name: str) -> pa.Array:
     """Return a column of rules as text; constraints are not lists."""
-    text = as_text(as_json(column), name)
+    text = as_text(as_json(table, name), name)
     return text if name == CONSTRAINTS else without_brackets(text)
 
 
@@ -689,9 +693,9 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     drawings: dict[int, str] = {}
     for name in sizing:
         if name in (*COLUMNS, BOX):
-            found = _codes(_sizes_told(name, _rules_as_text(table[name], name)))
+            found = _codes(_sizes_told(name, rule_texts(table, name)))
         else:
-            text = as_text(as_json(table[name]), name)
+            text = as_text(as_json(table, name), name)
             marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
             each = ((row, drawing_of(text[row].as_py())) for row in marked)
             drawings = {row: drawn for row, drawn in each if drawn}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -35,6 +35,7 @@ from batchsolve.problems.sudoku import (
     square_drawing,
 )
 from batchsolve.settings.arguments import names_in
+from batchsolve.tables.columns import have_text
 
 RULES, REGIONS = "rules", "regions"
 OWN = CAGES, SUMS, MARKS, PAIRS, CONSTRAINTS = "cages", "sums", "marks", "pairs", "constraints"
@@ -43,6 +44,7 @@ COLUMNS = RULES, REGIONS, *OWN
 ARITHMETIC = SUMS, MARKS, PAIRS, CONSTRAINTS
 """Those whose rules speak of the values of digits, which are 1 to N."""
 
+_MOST_SIMPLE = 22  # digits, of which no cage has too many sets
 Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""
 
@@ -97,11 +99,10 @@ class RuleColumns:
         if hashed:
             each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             there = {name: columns[name] for name in hashed if name in columns}
-            found = _by_texts(there, (RULES, REGIONS, *OWN), every)
-            for (rules, regions, *own), rows in found:
+            for (rules, regions, *own), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
-                    labels = drawn_labels(regions, drawing) if regions else []
+                    labels = drawn_labels(regions, drawing) if regions.strip() else []
                     houses = regions_of(labels, self.n_digits)
                     said = own_rules(self.n_digits, tuple(own), drawing).key(*names_in(rules))
                     digest = hashlib.sha256(repr((houses, said)).encode()).digest()
@@ -162,7 +163,7 @@ class RuleColumns:
                 if own.size:
                     parts += self._parts_of_own(rules, own, columns, given, faults)
                 if rest.size:
-                    with _faults_of(rest, faults), _column_named(RULES):
+                    with _faults_of(rest, faults), _column_named(rules=rules):
                         parts.append((self._problem_of(rules, rest, columns, given), rest))
         return parts
 
@@ -175,8 +176,9 @@ class RuleColumns:
         regions, wrong = _numbered_regions(texts, n)
         for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
             regions[place] = _NONE
-            with _faults_of(rows[place : place + 1], faults), _column_named(REGIONS):
-                labels = drawn_labels(texts[place].as_py() or "", square_drawing(n))
+            text = texts[place].as_py()
+            with _faults_of(rows[place : place + 1], faults), _column_named(regions=text):
+                labels = drawn_labels(text, square_drawing(n))
                 for region, cells in enumerate(regions_of(labels, n)):
                     regions[place, list(cells)] = region
         if self.regions is None and (box := self.box or default_box(n)):
@@ -239,11 +241,12 @@ class RuleColumns:
         The texts are read one by one, except for simple cages.
         """
         parts: list[Part] = []
-        if CAGES in columns and SUMS in columns and self.drawing is None:
-            with _faults_of(rows, faults):
-                with _column_named(RULES):
+        are_small = self.drawing is None and self.n_digits <= _MOST_SIMPLE
+        if are_small and CAGES in columns and SUMS in columns:
+            simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
+            with _faults_of(simple, faults):
+                with _column_named(rules=rules):
                     base = self.base(rules, has_regions=regions.size > 0)
-                simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
                 given, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
                 if is_read.any() and not (base.cages or base.marks):
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
@@ -251,15 +254,14 @@ class RuleColumns:
                     parts.append((Variants(base, given), read))
         alike: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
+            text = "" if text.isspace() else text
             with _faults_of(some, faults):
                 said = own_rules(self.n_digits, tuple(own), self.drawing or "")
-                with _column_named(RULES):
+                with _column_named(rules=rules, regions=text, constraints=own[-1]):
                     base = self.base(rules, said, text)
                     shared = self.base(rules, said, has_regions=True) if regions.size else base
-                with _column_named(CONSTRAINTS):
+                with _column_named(constraints=own[-1]):
                     whole = said.on(base).checked()
-                    for cage in whole.cages:
-                        cage.digit_sets(self.n_digits)  # are not too many
                 beyond = whole.beyond(base)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
                 alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
@@ -340,9 +342,13 @@ def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
             faults.setdefault(row, str(error))
 
 
-def _column_named(name: str) -> AbstractContextManager[None]:
-    """Name a column in errors of its values, whatever they are."""
-    return malformed(f"column {name!r}")
+def _column_named(**texts: str) -> AbstractContextManager[None]:
+    """Name the first of these columns that has a text in errors of it, whatever they are."""
+    names = [name for name, text in texts.items() if text.strip()]
+    return malformed(f"column {names[0]!r}") if names else nullcontext()
+
+
+_READERS = {MARKS: read_marks, PAIRS: read_pairs, CONSTRAINTS: read_constraints}
 
 
 @lru_cache(maxsize=4096)
@@ -360,17 +366,13 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> RuleReader:
     [(0, 1, 'less')]
     """
     rules = RuleReader(n, drawing)
-    cages, sums, marks, pairs, constraints = map(str.strip, texts)
+    cages, sums, *others = map(str.strip, texts)
     if cages or sums:
-        with _column_named(CAGES):
+        with _column_named(cages=cages or sums):
             read_cages(cages, sums, rules)
-    for name, text, add in (
-        (MARKS, marks, read_marks),
-        (PAIRS, pairs, read_pairs),
-        (CONSTRAINTS, constraints, read_constraints),
-    ):
+    for (name, add), text in zip(_READERS.items(), others, strict=True):
         if text:
-            with _column_named(name):
+            with _column_named(**{name: text}):
                 add(text, rules)
     return rules
 
@@ -407,12 +409,12 @@ def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
     Returns
     -------
     regions : ndarray of uint8, shape (number of texts, n * n)
-        `_NONE` in rows that are empty or wrong.
+        `_NONE` in rows that are blank or wrong.
     wrong : ndarray of bool
-        True for texts that are not empty, and do not have n labels of n cells each.
+        True for texts that are not blank, and do not have n labels of n cells each.
     """
     offsets, data = buffers(texts)
-    wrong = np.diff(offsets) > 0
+    wrong = have_text(texts)
     whole = np.flatnonzero(np.diff(offsets) == n * n)
     labels = data[offsets[whole, None] + np.arange(n * n)]
     numbers = np.full(labels.shape, _NONE, np.uint8)

@@ -162,6 +162,7 @@ DRAWN = [
         own(pairs=((0, 4, "less"), (11, 12, "consecutive"), (23, 27, "double"))),
     ),
     ({"pairs": "r3c4-r3c5 all-consecutive"}, own(pairs=all_consecutive())),
+    ({"constraints": ".Thermo~R1C1~R2C1"}, own(pairs=((0, 4, "less"),))),
     ({"constraints": ".Shape~4x4.Thermo~R3C4~R3C5"}, "for one square grid, and the grids of the"),
     ({"pairs": "r1c5<r1c6"}, "the grid has no cell 'r1c5'"),
     ({"cages": "AA", "sums": "A=3"}, "28 cells have 28 labels (or 36, with those outside), not 2"),

@@ -103,6 +103,19 @@ def test_columns_that_are_not_read_may_differ():
     assert names == [["puzzle", "x"], ["y", "puzzle"]]
 
 
+RULES = [  # the columns of rules of tables, and the number of grids of each
+    ([{}, {"rules": "x"}, {}, {"regions": "AAAABBBBCCCCDDDD"}], [288, 48, 288, 576]),
+    ([{"rules": None, "box": None}, {"rules": "x", "box": ""}, {"box": "1x4"}], [288, 48, 576]),
+]
+
+
+@pytest.mark.parametrize(("columns", "counts"), RULES)
+def test_later_tables_may_have_other_columns_of_rules(columns, counts):
+    tables = [pa.Table.from_pylist([{"puzzle": "." * 16, **row}]) for row in columns]
+    found = pa.concat_tables(bs.solve_stream(tables, limit=999), promote_options="default")
+    assert found["n_solutions"].to_pylist() == counts
+
+
 def test_a_stream_may_be_empty():
     assert list(bs.solve_stream([])) == []
     [table] = bs.solve_stream([TABLE.slice(0, 0)])
@@ -110,7 +123,8 @@ def test_a_stream_may_be_empty():
 
 
 WRONG = [
-    (pa.table({"grid": [PUZZLE]}), "table 2: has no column 'puzzle'"),
+    (pa.table({"grid": [PUZZLE]}), "table 2: unknown column 'puzzle'; choose from 'grid'"),
+    (TABLE.append_column("Rules", TABLE["puzzle"]), "table 2: column 'Rules' may hold rules of"),
     (pa.table([[PUZZLE], [1], [2]], ["puzzle", "a", "a"]), "table 2: names the column 'a' twice"),
     ({"puzzle": [PUZZLE]}, "a table is one of Arrow, .*, not a dict"),
 ]

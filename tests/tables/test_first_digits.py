@@ -283,15 +283,26 @@ def test_arrays_have_no_alphabet():
 
 @pytest.mark.parametrize(
     ("column", "rule"),
-    [("sums", "A=1 B=5"), ("marks", "e" + "." * 15), ("pairs", "r1c1:r1c2"), ("constraints", "{}")],
+    [
+        ("sums", "A=1 B=5"),
+        ("marks", "e" + "." * 15),
+        ("pairs", "r1c1:r1c2"),
+        ("constraints", "{}"),
+        ("cages", "3;0,0;0,1"),
+        ("cages", '[{"cells": [[0, 0], [0, 1]], "sum": 3}]'),
+    ],
 )
 def test_rules_with_values_need_digits_from_1(column, rule):
-    own = {name: ["", ""] for name in ("cages", column)}
-    own[column] = ["", rule]
-    own["cages"] = ["", "AABB" + "." * 12]
+    own = {"cages": ["", "AABB" + "." * 12], column: ["", rule]}
     _, row = answers_to({"puzzle": ["0.....1..2.....3", "." * 16], **own}, limit=9)
     assert row["status"] == "invalid"
     assert f"{column} need digits from 1" in row["message"]
+
+
+def test_cages_without_values_may_have_digits_from_0():
+    own = {"cages": ["", '[{"cells": [[0, 0], [1, 2]]}]']}
+    found = answers_to({"puzzle": ["0.....1..2.....3", "0" + "." * 15], **own}, "status")
+    assert found == ["unique", "multiple"]
 
 
 @pytest.mark.parametrize("wish", [{"cages": (2, 3)}, {"marks": "parity"}, {"lines": "thermo"}])

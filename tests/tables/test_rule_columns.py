@@ -246,6 +246,22 @@ def test_malformed_rows_are_invalid(columns, message):
     assert right["status"] == "multiple"
 
 
+def test_a_cage_with_too_many_sets_of_digits_is_a_fault_of_its_row():
+    cages = ["A" * n + "." * (625 - n) for n in (2, 8)]
+    rows = solved(pa.table({"puzzle": ["." * 625] * 2, "cages": cages, "sums": ["A=3", "A=36"]}))
+    assert [row["status"] for row in rows] == ["multiple", "invalid"]
+    assert rows[1]["message"].startswith("column 'cages': cage 'A': a cage of 8 of 25 digits has")
+
+
+def test_rows_without_boxes_may_stand_beside_columns_of_cages():
+    said, none = ".Shape~5x5.NoBoxes", "no usual boxes for 5 digits; name them with `box` or"
+    own = {"cages": ["", "AA" + "." * 23, ""], "sums": ["", "A=3", ""]}
+    grids = ["12345" + "." * 20] * 3
+    *rows, other = solved(pa.table({"puzzle": grids, **own, "constraints": [said, said, ""]}))
+    assert [row["status"] for row in rows] == ["multiple"] * 2
+    assert other["message"].startswith(none)  # without a column, because there is none of regions
+
+
 def test_rows_are_repeats_if_their_rules_are_the_same(tmp_path):
     """Other labels of the cages, other blanks, another order of named rules."""
     rows = [
@@ -295,6 +311,36 @@ def test_cages_and_sums_may_be_lists_and_objects():
             agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
 
 
+MIXED = [  # columns of JSON, whose values are of several kinds
+    {"rules": ["x", ["x"]]},
+    {"cages": ["AA" + "." * 14, [{"sum": 3, "cells": [[0, 0], [0, 1]]}]], "sums": ["A=3", None]},
+    {"cages": ["AA" + "." * 14] * 3, "sums": [{"A": 3}, "A=3", [3]]},
+    {"constraints": [".Shape~4x4.AntiKnight", {"size": 4, "antiknight": True}]},
+]
+
+
+@pytest.mark.parametrize("columns", MIXED, ids=range(len(MIXED)))
+def test_texts_may_stand_beside_lists_and_objects_of_json(columns, tmp_path):
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    lines = (json.dumps({"puzzle": BLANK, **row}) for row in rows)
+    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    bs.solve_file(tmp_path / "in.jsonl", tmp_path / "out.csv", limit=500)
+    counts = [row["n_solutions"] for row in rows_of_csv(tmp_path / "out.csv")]
+    assert counts == [counts[0]] * len(rows)
+    assert counts[0] in ("24", "48")
+
+
+def test_objects_of_f_puzzles_may_differ_in_their_fields():
+    """Within objects, too, Arrow has null for the fields of other rows."""
+    lines = [[{"region": r} for _ in range(4)] for r in range(4)]
+    digit = [[{}] * 4] * 3 + [[{}, {}, {}, {"value": 1, "given": True}]]
+    puzzles = [{"size": 4, "grid": lines}, {"size": 4, "grid": digit, "antiknight": True}]
+    objects = table(constraints=puzzles)
+    nulls = map(json.dumps, objects["constraints"].to_pylist())
+    for rows in (objects, table(constraints=list(nulls))):
+        assert [row["n_solutions"] for row in solved(rows, limit=999)] == [576, 6]
+
+
 def json_column(value):
     return pa.ExtensionArray.from_storage(pa.json_(), pa.array([json.dumps(value)]))
 
@@ -304,6 +350,7 @@ TYPED = [  # columns of rules, and the number of grids or the error
     ({"regions": pa.FixedShapeTensorArray.from_numpy_ndarray(LABELS)}, 576),
     ({"cages": json_column([{"sum": 3, "cells": [[0, 0], [0, 1]]}])}, 48),
     *(({"cages": ["AA" + "." * 14], "sums": sums}, 48) for sums in ([3], [3.0])),
+    ({"regions": [" "]}, 288),
     ({"regions": pa.array([[1]], pa.list_view(pa.int8()))}, "'regions' holds values of list_v"),
     ({"rules": pa.array([b"x"]).dictionary_encode()}, "'rules' holds values of binary"),
 ]

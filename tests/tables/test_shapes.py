@@ -265,6 +265,16 @@ def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
     assert kept == [True, True, False, False]  # of one box each
 
 
+@pytest.mark.parametrize(
+    ("first", "last"), [("", [288, 576, None]), (None, [288, 576, None]), ("red", [288] * 3)]
+)
+def test_boxes_may_come_after_the_first_rows(first, last, monkeypatch):
+    monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 100)
+    columns = {"puzzle": ["." * 16] * 403, "box": [*[first] * 401, "1x4", "four"]}
+    with small_blocks(500):
+        assert answers_to(columns, "n_solutions", limit=999)[-3:] == last
+
+
 def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():
     nine = grid((3, 3), 0)[0]
     columns = {"puzzle": ["x", nine], "solution": [nine] * 2, "box": ["2x2"] * 2}
