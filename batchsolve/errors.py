@@ -194,13 +194,19 @@ def malformed(what: str) -> Iterator[None]:
 
 @contextmanager
 def disk_errors(path: str) -> Iterator[None]:
-    """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
+    """Turn errors in writing a file into an `OutputError`, except for a closed pipe.
+
+    At an address, libraries raise any exception.
+    """
     try:
         yield
-    except (BrokenPipeError, OutputError):
+    except (BrokenPipeError, BatchsolveError):
         raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else first_line(error)
+    except Exception as error:
+        if not isinstance(error, OSError) and "://" not in path:
+            raise
+        errno = getattr(error, "errno", None)
+        reason = os.strerror(errno) if errno else first_line(error)
         raise OutputError(f"{path}: cannot be written: {reason}") from error
 
 
