@@ -119,6 +119,9 @@ def scale(
     check_plan(workloads, plan)
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
+    for each in workloads:  # a file may have changed before the experiment is resumed
+        contents = f"{each.problem.fingerprint[:16]}-{each.stacks.fingerprint}"
+        planned[f"contents of {each.name}"] = contents
     experiment = begin_experiment(home, about(sys.argv[1:], planned))
     with interrupts():
         try:

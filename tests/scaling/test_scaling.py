@@ -481,6 +481,16 @@ def test_runs_that_are_not_the_first_are_not_gone_on_with(measured, tmp_path):
     assert invoke("report", home).exit_code == 0
 
 
+@pytest.mark.parametrize("more", [[], ["--weak", "2"]])
+def test_a_problem_that_was_changed_is_not_gone_on_with(tmp_path, more):
+    path, home = tmp_path / "p.txt", tmp_path / "out"
+    path.write_text("1.....2..3......\n")
+    assert scale(home, path, "--repeat", "1", *more).exit_code == 0
+    path.write_text("12....2..3......\n")
+    said = refused(*SCALE, path, "--repeat", "1", *more, "--resume", "-o", home)
+    assert f"the experiment there has contents of {path} = '" in said
+
+
 def test_a_directory_whose_name_is_no_text_is_refused(tmp_path):
     out = os.fsdecode(os.fsencode(tmp_path / "out") + b"\xff")
     said = refused(*SCALE, "queens:4", "--repeat", "1", "-o", out)
