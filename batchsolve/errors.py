@@ -194,16 +194,13 @@ def malformed(what: str) -> Iterator[None]:
 
 @contextmanager
 def disk_errors(path: str) -> Iterator[None]:
-    """Turn errors in writing a file into an `OutputError`, except for a closed pipe.
-
-    At an address, libraries raise any exception.
-    """
+    """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:
         yield
     except (BrokenPipeError, BatchsolveError):
         raise
     except Exception as error:
-        if not isinstance(error, OSError) and "://" not in path:
+        if not isinstance(error, OSError) and "://" not in path:  # there, any may be raised
             raise
         errno = getattr(error, "errno", None)
         reason = os.strerror(errno) if errno else first_line(error)

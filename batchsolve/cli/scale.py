@@ -120,8 +120,7 @@ def scale(
     home = directory_for(output, resume)
     planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
     for each in workloads:  # a file may have changed before the experiment is resumed
-        contents = f"{each.problem.fingerprint[:16]}-{each.stacks.fingerprint}"
-        planned[f"contents of {each.name}"] = contents
+        planned[f"contents of {each.name}"] = each.problem.fingerprint[:8] + each.stacks.fingerprint
     experiment = begin_experiment(home, about(sys.argv[1:], planned))
     with interrupts():
         try:
@@ -164,9 +163,11 @@ def report(directory: str, /, wanted: ForecastOptions, *, printing: Quiet) -> in
         the report was written
     """
     from batchsolve.scaling.experiment import read_experiment
-    from batchsolve.scaling.measure import read_workloads
+    from batchsolve.scaling.measure import MeasuredRun, check_same_work, read_workloads
 
-    experiment = read_experiment(directory)
+    experiment, seen = read_experiment(directory), dict[tuple[str, str, int], MeasuredRun]()
+    for run in experiment.runs:
+        check_same_work(run, seen)
     if not experiment.runs:
         raise InputError(f"{directory}: no run was made yet; go on with scale --resume")
     more, plan = wanted.forecast_workers or (), experiment.about.get("plan", {})
