@@ -526,6 +526,7 @@ def test_a_problem_file_that_is_not_sent_is_no_invalid_row(odd, tmp_path, monkey
     assert f"q.dlx: {BROKEN[kind]}" in result.stderr
     server.go_on.set()
     assert bs.count_file(files, out, resume=True).multiple == 2
+    assert bs.count(files[1]).count == 4
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
