@@ -153,16 +153,15 @@ def _version(name: str) -> str | None:
 
 
 def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
-    """Write the description of a new experiment; check and return an existing one.
+    """Write the description of an experiment without runs; check and return any other.
 
     Raises
     ------
     InputError
         If the experiment in the directory has another plan, or was made on another machine.
     """
-    place = home / "machine.json"
-    if not place.exists():
-        write_whole(place, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    if not (home / "runs.csv").exists():
+        write_whole(home / "machine.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
         return Experiment([], [], about)
     before = read_experiment(str(home))
     then, now = _compared(before.about), _compared(json.loads(json.dumps(about)))

@@ -199,6 +199,7 @@ def test_the_rows_of_each_value_of_a_column_are_a_workload(tmp_path):
 def test_a_run_that_visits_no_node_has_no_speed(tmp_path):
     said = refused(*SCALE, "queens:6", "--time-limit", "1e-9", "-o", tmp_path / "x")
     assert "before a node was visited" in said
+    assert scale(tmp_path / "x", "queens:6", "--repeat", "1", "--resume").exit_code == 0
 
 
 def test_speedups_are_ratios_of_medians(experiment):
@@ -468,7 +469,6 @@ DAMAGE = {
     "no packages": ("machine.json", lambda path: path.write_text('{"packages": []}')),
     "no budget": ("machine.json", lambda path: path.write_text('{"plan": {"budget": "x"}}')),
     "no time": ("runs.csv", lambda path: put(path, wall="0")),
-    "endless": ("runs.csv", lambda path: put(path, wall="inf")),
     "negative": ("runs.csv", lambda path: put(path, nodes="-5")),
     "unknown": ("runs.csv", lambda path: put(path, cpu="nan")),
     "no worker": ("runs.csv", lambda path: put(path, jobs="0")),
