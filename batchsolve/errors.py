@@ -197,10 +197,13 @@ def disk_errors(path: str) -> Iterator[None]:
     """Turn errors in writing a file into an `OutputError`, except for a closed pipe."""
     try:
         yield
-    except (BrokenPipeError, OutputError):
+    except (BrokenPipeError, BatchsolveError):
         raise
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else first_line(error)
+    except Exception as error:
+        if not isinstance(error, OSError) and "://" not in path:  # there, any may be raised
+            raise
+        errno = getattr(error, "errno", None)
+        reason = os.strerror(errno) if errno else first_line(error)
         raise OutputError(f"{path}: cannot be written: {reason}") from error
 
 

@@ -110,15 +110,13 @@ def scale(
         raise InputError("--by is for the rows of a corpus; give their number with --weak")
     if weak is not None and wanted.forecast_workers:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
-    several = list(dict.fromkeys(problems))
-    workloads = [
-        workload
-        for text in several
-        for workload in read_workloads(text, weak, by, **how_written(puzzles))
-    ]
+    several, notation = list(dict.fromkeys(problems)), how_written(puzzles)
+    workloads = [one for text in several for one in read_workloads(text, weak, by, **notation)]
     check_plan(workloads, plan)
     home = directory_for(output, resume)
-    planned = {"problems": several, "weak": weak, "by": by, **how_written(puzzles), **asdict(plan)}
+    planned = {"problems": several, "weak": weak, "by": by, **notation, **asdict(plan)}
+    for each in workloads:  # a file may have changed before the experiment is resumed
+        planned[f"contents of {each.name}"] = each.problem.fingerprint[:8] + each.stacks.fingerprint
     experiment = begin_experiment(home, about(sys.argv[1:], planned))
     with interrupts():
         try:
@@ -161,9 +159,11 @@ def report(directory: str, /, wanted: ForecastOptions, *, printing: Quiet) -> in
         the report was written
     """
     from batchsolve.scaling.experiment import read_experiment
-    from batchsolve.scaling.measure import read_workloads
+    from batchsolve.scaling.measure import MeasuredRun, check_same_work, read_workloads
 
-    experiment = read_experiment(directory)
+    experiment, seen = read_experiment(directory), dict[tuple[str, str, int], MeasuredRun]()
+    for run in experiment.runs:
+        check_same_work(run, seen)
     if not experiment.runs:
         raise InputError(f"{directory}: no run was made yet; go on with scale --resume")
     more, plan = wanted.forecast_workers or (), experiment.about.get("plan", {})

@@ -55,6 +55,7 @@ from batchsolve.tables.answers import (
     written_to,
 )
 from batchsolve.tables.places import (
+    HTTP,
     UNFINISHED,
     child,
     files_in,
@@ -470,6 +471,8 @@ class Parts(Output):
 
     def check(self) -> None:
         """See `Output`."""
+        if self.path.partition("://")[0].lower() in HTTP:
+            raise OutputError(f"{self.path}: http takes no files; name a folder, or s3://…")
         suffix = suffix_of(self.path)
         if suffix in FORMATS:
             raise OutputError(

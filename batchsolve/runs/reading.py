@@ -50,7 +50,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, grid_problem
 from batchsolve.problems.tilings import BEGINNING, SUFFIX, read_tiling
 from batchsolve.settings import FileSettings
-from batchsolve.settings.arguments import Box
+from batchsolve.settings.arguments import Box, is_address
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -150,7 +150,7 @@ def read_problem(
         * a form, a colon, and a file of any name, or ``-``: ``dlx:problem.txt``;
         * if no such file exists, a family, ``queens:12``, or the text of a grid, as for `solve`.
 
-        Files can be compressed, such as ``grid.txt.gz``.
+        A file may be compressed, or an address.
     box : (int, int), optional
         For grids: rows and columns of a box; by default the usual ones for the size.
     alphabet : str, optional
@@ -183,7 +183,7 @@ def read_problem(
     text = os.fsdecode(text)
     written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
     has_column = column is not None or rule_columns is not None
-    if text == "-" or os.path.exists(text):
+    if text == "-" or os.path.exists(text) or (is_address(text) and "#" not in text):
         if has_column:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, written)
@@ -382,10 +382,10 @@ def _reading(problem: ExactCover, name: str) -> Reading:
 
 def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
     """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
-    from batchsolve.tables.places import name_of
+    from batchsolve.tables.places import name_of, open_to_read
 
-    name, is_standard = name_of(path), path == "-"
-    with named_errors(name), nullcontext(sys.stdin.buffer) if is_standard else opened(path) as file:
+    name, opener = name_of(path), open_to_read if is_address(path) else opened
+    with named_errors(name), nullcontext(sys.stdin.buffer) if path == "-" else opener(path) as file:
         data = content_of(file)
     return read_content(data, path, written, form)
 

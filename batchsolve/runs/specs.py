@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -526,9 +526,11 @@ class FileRun:
             self.record(finished=True)
             self.output.finish()
         except BaseException as error:
-            if journal and _must_be_mended(error) and not self.spec.totals.rows:
-                self.output.discard()
-                journal.remove()
+            is_told = isinstance(error, OutputError | ServerError) or _must_be_mended(error)
+            if journal and is_told and not self.spec.totals.rows:
+                with suppress(OSError):  # of the disk or the server that has failed
+                    journal.remove()
+                    self.output.discard()
             elif journal and "-" not in self.paths and exists(self.output.kept):
                 kept = self.output.kept
                 error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")

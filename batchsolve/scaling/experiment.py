@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, disk_errors, first_line
+from batchsolve.errors import InputError, disk_errors, first_line, prefixed
 from batchsolve.formats.whole_files import whole_file, write_whole
 from batchsolve.scaling.measure import TASKS, MeasuredRun, TaskLog
 from batchsolve.scaling.speedup import Series, short_names
@@ -153,17 +153,15 @@ def _version(name: str) -> str | None:
 
 
 def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
-    """Write the description of a new experiment; check and return an existing one.
+    """Write the description of an experiment without runs; check and return any other.
 
     Raises
     ------
     InputError
-        If the experiment in the directory has another plan, was made on another machine, or lacks
-        a run before its last.
+        If the experiment in the directory has another plan, or was made on another machine.
     """
-    place = home / "machine.json"
-    if not place.exists():
-        write_whole(place, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+    if not (home / "runs.csv").exists():
+        write_whole(home / "machine.json", json.dumps(about, indent=1, ensure_ascii=False) + "\n")
         return Experiment([], [], about)
     before = read_experiment(str(home))
     then, now = _compared(before.about), _compared(json.loads(json.dumps(about)))
@@ -173,12 +171,6 @@ def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
                 f"{home}: the experiment there has {name} = {then.get(name)!r}, this one "
                 f"{now.get(name)!r}; go on with the same command on the same machine, or name a "
                 f"new directory"
-            )
-    for number, run in enumerate(before.runs):
-        if run.run != number:
-            raise InputError(
-                f"{home / 'runs.csv'}: run {number} is missing; put back a copy of the file, or "
-                f"name a new directory"
             )
     return before
 
@@ -234,6 +226,10 @@ def read_experiment(path: str) -> Experiment:
         facts = json.load(file)
         if not isinstance(facts, dict) or not isinstance(facts.get("plan", {}), dict):
             raise ValueError("it describes no experiment")
+        if not isinstance(facts.get("packages", {}), dict):
+            raise ValueError("its packages have no names")
+        if not isinstance(facts.get("plan", {}).get("budget"), int | None):
+            raise ValueError("its budget is not a number")
     if not (home / "runs.csv").exists():
         return Experiment([], [], facts)
     with _opened(home / "runs.csv") as file:
@@ -263,7 +259,13 @@ def _read_runs(file: BinaryIO) -> list[MeasuredRun]:
     rows = pacsv.read_csv(file, convert_options=text)
     if rows.column_names != list(kinds) or not len(rows):
         raise ValueError("it is not a table of runs")
-    return [MeasuredRun(**{k: _value(row[k], kinds[k]) for k in kinds}) for row in rows.to_pylist()]
+    runs: list[MeasuredRun] = []
+    for line, row in enumerate(rows.to_pylist(), 2):
+        with prefixed(f"line {line}", InputError, ValueError):
+            runs.append(MeasuredRun(**{k: _value(k, row[k], kinds[k]) for k in kinds}))
+            if runs[-1].run != line - 2:
+                raise ValueError(f"run {line - 2} is missing or not in its place")
+    return runs
 
 
 def _read_logs(file: BinaryIO, runs: list[MeasuredRun]) -> list[TaskLog]:
@@ -280,10 +282,16 @@ def _read_logs(file: BinaryIO, runs: list[MeasuredRun]) -> list[TaskLog]:
     return logs
 
 
-def _value(text: str, kind: Any) -> Any:
+def _value(name: str, text: str, kind: Any) -> Any:
     """Parse a field of a run."""
-    if kind is bool:
+    if kind is str:
+        return text
+    if kind is bool and text in ("true", "false"):
         return text == "true"
-    if kind == int | None:
-        return None if text == "auto" else int(text)
-    return kind(text)
+    if kind == int | None and text == "auto":
+        return None
+    value = float(text) if kind is float else int(text)
+    most = np.inf if name == "count" else 2**63
+    if kind is bool or not 0 <= value < most or (not value and name in ("wall", "jobs")):
+        raise ValueError(f"{name} is {text}")
+    return value

@@ -138,11 +138,6 @@ def _naming(workload: str) -> Iterator[None]:
         raise
 
 
-def depth_or_auto(depth: int | None) -> int | str:
-    """Return a split depth as reports show it: ``auto`` for None."""
-    return "auto" if depth is None else depth
-
-
 @dataclass(frozen=True)
 class MeasuredRun:
     """One run and its measurements: a row of ``runs.csv``.
@@ -222,7 +217,7 @@ class MeasuredRun:
     @property
     def depth(self) -> int | str:
         """The split depth, or ``auto``."""
-        return depth_or_auto(self.split_depth)
+        return "auto" if self.split_depth is None else self.split_depth
 
     @property
     def rate(self) -> float:
@@ -334,7 +329,7 @@ def run_plan(
     combinations = product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
     seen: dict[tuple[str, str, int], MeasuredRun] = {}
     for run in made:
-        _check_same_work(run, seen)
+        check_same_work(run, seen)
     wanted = list(product(range(plan.repeat), combinations))
     for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
         workload, engine, backend, jobs, depth = combination
@@ -345,12 +340,12 @@ def run_plan(
                 f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
                 f"visited, so its speed is unknown; raise the limit"
             )
-        _check_same_work(run, seen)
+        check_same_work(run, seen)
         LOG.info("%s", run)
         yield run, log
 
 
-def _check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], MeasuredRun]) -> None:
+def check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], MeasuredRun]) -> None:
     """Raise an error if a complete run differs from the first run of the same work."""
     if not run.complete:
         return
@@ -399,7 +394,7 @@ def measure(
         cpu, begin = cpu_seconds(), time.perf_counter()
         log, processes = _log_of(search)
         wall = time.perf_counter() - begin
-        cpu, peak = cpu_seconds() - cpu, peak_bytes(processes)
+        cpu, peak = max(0.0, cpu_seconds() - cpu), peak_bytes(processes)
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
     totals = asdict(search.totals)

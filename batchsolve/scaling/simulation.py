@@ -38,7 +38,7 @@ from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.estimate import estimate, probe
 from batchsolve.scaling.experiment import Experiment
-from batchsolve.scaling.measure import MeasuredRun, Workload, depth_or_auto
+from batchsolve.scaling.measure import MeasuredRun, Workload
 from batchsolve.search.scheduler import (
     PIECES_PER_WORKER,
     SPLIT_NODES,
@@ -664,7 +664,7 @@ def _variants(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -
     yield point_of("what if", "tasks as for few workers", simulated(workers, costs, sizing=few))
     for depth in DEPTHS:
         found = simulated(workers, costs, split_depth=depth)
-        yield point_of("depth", str(depth_or_auto(depth)), found)
+        yield point_of("depth", "auto" if depth is None else str(depth), found)
         if depth is not None and found.stacks > MOST_STACKS:
             break
     for seconds in BUDGET_SECONDS:

@@ -44,7 +44,7 @@ MOST_DEVIATIONS = 14.826  # ten standard deviations, if times were normally dist
 STEADY = 0.05  # a run within this share of the median is never an outlier
 LEAST_OF_CPU = 0.9  # the least share of the tasks' time in which they had processors
 TINY = 1e-9  # smaller parameters are shown as 0
-KNOWN_CPU = 0.3  # a smaller share means that workers run on other machines
+KNOWN_CPU = 0.3  # a smaller share may mean that the processor time of workers is unknown
 
 
 @dataclass(eq=False)
@@ -240,7 +240,7 @@ def hindrance(series: Series) -> tuple[str, str]:
 
 def doubts(series: Series) -> Iterator[tuple[str, str]]:
     """Yield the doubts about the runs of a series: the kind in a few words, and advice."""
-    why, advice = hindrance(series)
+    backend, (why, advice) = series.first.backend, hindrance(series)
     if why:
         yield why, advice
         return
@@ -257,7 +257,8 @@ def doubts(series: Series) -> Iterator[tuple[str, str]]:
                 f"again on an idle machine",
             )
         share = cpu_share(runs)
-        if KNOWN_CPU < share < LEAST_OF_CPU:
+        is_known = backend == "threading" or (backend == "loky" and find_spec("psutil"))
+        if (0 if is_known else KNOWN_CPU) < share < LEAST_OF_CPU:
             yield (
                 "processors shared",
                 f"with {counted(jobs, 'worker')}, tasks had processors for {share:.0%} of the time "

@@ -36,7 +36,7 @@ from batchsolve.settings.arguments import is_address
 
 _OWN_SCHEMES = ("file", "s3", "gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # of pyarrow
 _EXTRAS = {"http": "aiohttp", "https": "aiohttp", "hf": "huggingface_hub"}
-_HTTP = ("http", "https")
+HTTP = ("http", "https")  # whose servers only send files
 _WILD = "*?["
 _COMPRESSED = ".gz", ".bz2", ".zst"
 
@@ -123,7 +123,7 @@ def file_system(address: str) -> tuple[fs.FileSystem, Any]:
         else:
             from fsspec.core import url_to_fs
 
-            opened, path = url_to_fs(known, **_http_settings() if scheme in _HTTP else {})
+            opened, path = url_to_fs(known, **_http_settings() if scheme in HTTP else {})
             system = fs.PyFileSystem(_Awaited(opened))
     except ImportError as error:
         package = _EXTRAS.get(scheme, "and the package that it needs for this address")
@@ -183,7 +183,10 @@ _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, an
     "TooManyRedirects": "its server redirects without end",
     "RedirectClientError": "its server redirects to {error}, which is no address of http",
     "ClientPayloadError": "its server sent fewer bytes than it announced",
+    "ClientConnectionError": "{error}",  # after "TimeoutError", because some are both
+    "ClientResponseError": "its server answered {error.status} {error.message}",
 }
+_GONE = (404, 410)  # answers of http that are about the file
 
 
 @contextmanager
@@ -196,9 +199,10 @@ def _waiting(address: str) -> Iterator[None]:
         yield
     except Exception as error:
         for each in (error, error.__cause__):  # of a file that is not found, the cause is why
-            for kind in type(each).__mro__:
-                if (what := _FAILURES.get(kind.__name__)) is not None:
-                    raise ServerError(what.format(error=each, seconds=GIVEN_UP_AFTER)) from error
+            kinds = {kind.__name__ for kind in type(each).__mro__}
+            what = next((what for name, what in _FAILURES.items() if name in kinds), None)
+            if what is not None and getattr(each, "status", None) not in _GONE:
+                raise ServerError(what.format(error=each, seconds=GIVEN_UP_AFTER)) from error
         raise
     finally:
         timer.cancel()
@@ -298,7 +302,7 @@ def _http_settings() -> dict[str, Any]:
 
 def check_announced(path: str, size: int) -> None:
     """Raise `ServerError` if a file of http is longer or shorter than its server has said."""
-    if size and path.partition("://")[0].lower() in _HTTP:
+    if size and path.partition("://")[0].lower() in HTTP:
         system, inner = file_system(path)
         with _waiting(path), system.handler.fs.open(inner, size=size + 1) as file:
             file.seek(size - 1)

@@ -19,7 +19,15 @@ from typing import Any, ClassVar, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, listed, named_errors, quoted, repeated, shortened
+from batchsolve.errors import (
+    InputError,
+    ServerError,
+    listed,
+    named_errors,
+    quoted,
+    repeated,
+    shortened,
+)
 from batchsolve.formats.whole_files import content_of, opened, unpacked
 from batchsolve.settings.arguments import is_address, real_path
 from batchsolve.tables.columns import (
@@ -661,6 +669,8 @@ class Files:
             open_file = open_to_read if is_address(path) else opened
             with named_errors(name_of(name)), open_file(path) as file:
                 return row | {"content": content_of(file)}
+        except ServerError:  # nothing is wrong with the file that is known
+            raise
         except InputError as error:
             return row | {"fault": str(error)}
 

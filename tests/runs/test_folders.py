@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import shutil
+import socket
 import sys
 import tarfile
 import threading
@@ -26,6 +27,7 @@ from invoking import invoke, invoke_as_user, refused
 
 import batchsolve as bs
 from batchsolve.runs import specs
+from batchsolve.runs.convert import converted
 from batchsolve.tables import places
 from batchsolve.tables.places import files_of
 
@@ -395,6 +397,14 @@ def test_how_many_rows_there_will_be_is_known_from_the_first_on(tmp_path):
     assert seen[-1].expected_rows == 8_000
 
 
+BROKEN = {
+    "stalls": "its server has sent nothing for 1 seconds",
+    "drops": "Server disconnected",
+    "busy": "its server answered 503 Service Unavailable",
+    "forbids": "its server answered 403 Forbidden",
+}
+
+
 class Server(SimpleHTTPRequestHandler):
     """A server of ranges of bytes, whose answers are odd as the name of a folder says.
 
@@ -419,8 +429,14 @@ class Server(SimpleHTTPRequestHandler):
             return self.do_HEAD()
         self.path = path
         self.server.n_requests += 1
-        if kind in ("stalls", f"stalls{self.server.n_requests}"):
+        fault, n = re.match(r"([a-z]+)(\d*)", kind).groups()
+        is_late = self.server.n_requests >= int(n or 0) and not self.server.go_on.is_set()
+        if fault == "stalls" and is_late:
             self.server.go_on.wait()
+        if fault == "drops" and is_late:
+            return self.connection.shutdown(socket.SHUT_RDWR)
+        if fault in ("busy", "forbids") and is_late:
+            return self.answer(int(BROKEN[fault][20:23]), {"Content-Length": 0})
         if kind == "whole" or "Range" not in self.headers:
             return super().do_GET()
         begin, end = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
@@ -525,19 +541,34 @@ def test_waiting_for_a_server_is_told_once(odd, tmp_path, monkeypatch, caplog):
     assert said == [f"waiting for the server of {address}/stalls/a.csv …"]
 
 
-def test_a_server_that_stalls_is_given_up_and_the_run_resumed(odd, tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_server_that_fails_is_given_up_and_the_run_resumed(odd, tmp_path, monkeypatch, kind):
     server, address = odd
     monkeypatch.setattr(places, "GIVEN_UP_AFTER", 0.6)
     with small_blocks(250):
         n = n_requests_of(server, address, tmp_path / "usual.csv")
-        path, out = f"{address}/stalls{n}/a.csv", tmp_path / "out.csv"
+        path, out = f"{address}/{kind}{n}/a.csv", tmp_path / "out.csv"
         result = invoke("solve", path, "-o", out, "-j", "1")
-        said = f"batchsolve: {path}: its server has sent nothing for 1 seconds\n"
+        said = f"batchsolve: {path}: {BROKEN[kind]}\n"
         kept = f"batchsolve: the rows done are kept in {out}.partial; go on with --resume\n"
         assert (result.exit_code, result.stderr) == (2, said + kept)
         server.go_on.set()
         assert invoke("solve", path, "-o", out, "-j", "1", "--resume").exit_code == 0
     assert out.read_bytes() == (tmp_path / "usual.csv").read_bytes()
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_problem_file_that_is_not_sent_is_no_invalid_row(odd, tmp_path, monkeypatch, kind):
+    server, address = odd
+    monkeypatch.setattr(places, "GIVEN_UP_AFTER", 0.6)
+    (tmp_path / "corpora" / "q.dlx").write_bytes(converted("queens:6", "dlx"))
+    files, out = [f"{address}/{kind}/q.dlx", f"{address}/usual/q.dlx"], tmp_path / "out.csv"
+    result = invoke("count", *files, "-o", out)
+    assert result.exit_code == 2
+    assert f"q.dlx: {BROKEN[kind]}" in result.stderr
+    server.go_on.set()
+    assert bs.count_file(files, out, resume=True).multiple == 2
+    assert bs.count(files[1]).count == 4
 
 
 @pytest.mark.skipif(os.name == "nt", reason="names of files are UTF-16 there")
@@ -555,7 +586,7 @@ def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
             bs.read_problem(f"{path}#{row}")
 
 
-def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):
+def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path, monkeypatch):
     """Like ``hf://``, which a class in the package huggingface_hub opens."""
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
@@ -575,6 +606,9 @@ def test_addresses_of_other_schemes_are_opened_by_fsspec(corpora, tmp_path):
     for inputs in ("hub://datasets/nobody", "hub://datasets/nobody/*.csv"):
         bs.solve_file(inputs, tmp_path / "there.csv", jobs=2)
         assert (tmp_path / "there.csv").read_bytes() == (tmp_path / "here.csv").read_bytes()
+    monkeypatch.setattr(Hub, "info", Mock(side_effect=LookupError("no route")))
+    with pytest.raises(bs.OutputError, match=r"^hub://nobody: cannot be written: no route$"):
+        bs.solve_file(corpora / "a.csv", "hub://nobody")
 
 
 def test_files_that_share_a_position_are_read_in_any_order(tmp_path, request):

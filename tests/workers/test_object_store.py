@@ -112,7 +112,7 @@ def test_a_run_is_resumed(store, corpus, whole, here):
             bs.solve_file(folder, store("again"))
 
 
-def test_files_of_a_store_are_read_as_those_of_a_disk(store, corpus, tmp_path):
+def test_files_of_a_store_are_read_as_those_of_a_disk(store, corpus, tmp_path, here):
     folder, right = corpus
     bs.solve_file(folder, tmp_path / "out.csv")
     assert [row["solution"] for row in rows_of_csv(tmp_path / "out.csv")] == right
@@ -124,6 +124,10 @@ def test_files_of_a_store_are_read_as_those_of_a_disk(store, corpus, tmp_path):
         bs.solve_file(store("in/none.csv"), tmp_path / "none.csv")
     with pytest.raises(bs.BatchsolveError, match=r"nowhere"):
         bs.solve_file(store("in").replace("corpora", "nowhere"), tmp_path / "none.csv")
+    with pytest.raises(bs.OutputError, match=r"nowhere/out/.*: cannot be written") as no_bucket:
+        bs.solve_file(store("in/a.csv"), store("out/").replace("corpora", "nowhere"))
+    assert not hasattr(no_bucket.value, "__notes__")
+    assert not list(tmp_path.glob("*.journal"))
 
 
 class Busy(BaseHTTPRequestHandler):
