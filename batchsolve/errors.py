@@ -342,11 +342,7 @@ def quoted(value: object) -> str:
     >>> print(quoted("puzzle"))
     'puzzle'
     """
-    try:
-        text = repr(value)
-    except ValueError:  # of an integer with thousands of digits
-        text = object.__repr__(value)
-    return shortened(text.replace("\n", " "))  # arrays and tables have lines
+    return shortened(repr(value).replace("\n", " "))  # arrays and tables have lines
 
 
 def is_table(value: object) -> bool:
@@ -373,14 +369,10 @@ def wrong_kind(value: object) -> str:
         (isinstance(value, str), "solve takes one puzzle, solve_file the name of a file"),
         (hasattr(value, "collect"), "functions of tables take its collect()"),
         (
-            hasattr(value, "with_format") and isinstance(value, dict),
-            "name one of its splits, such as data['train'], and give its with_format('arrow')[:]",
+            hasattr(value, "with_format"),
+            "functions of tables take its with_format('arrow')[:], or that of one of its splits; "
+            "solve_stream takes it as it comes",
         ),
-        (
-            hasattr(value, "with_format") and not hasattr(value, "__len__"),
-            "solve_stream takes it; functions of tables take pyarrow.Table.from_pylist(list(data))",
-        ),
-        (hasattr(value, "with_format"), "functions of tables take its with_format('arrow')[:]"),
         (hasattr(value, "read"), "solve_file takes names of files, solve_table what is in memory"),
         (
             isinstance(value, Mapping) and not isinstance(value, dict),  # a batch of a dataset

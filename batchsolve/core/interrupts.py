@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from batchsolve.errors import InputError, quoted
-
 _CHECKS: ContextVar[tuple[Callable[[], object], ...]] = ContextVar("checks", default=())
 
 
@@ -24,9 +22,7 @@ def check_interrupt() -> None:
 @contextmanager
 def asking(check: Callable[[], object] | None) -> Iterator[None]:
     """Have `check_interrupt` call a function as well, which may raise."""
-    if not (check is None or callable(check)):
-        raise InputError(f"check is a function, not {quoted(check)}")
-    token = _CHECKS.set((*_CHECKS.get(), *([] if check is None else [check])))
+    token = _CHECKS.set((*_CHECKS.get(), *([check] if check else [])))
     try:
         yield
     finally:

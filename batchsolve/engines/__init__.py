@@ -33,7 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Bools, Floats, Ints, UInts
-from batchsolve.errors import InputError, check_installed, how_to_install, quoted
+from batchsolve.errors import InputError, check_installed, how_to_install
 from batchsolve.problems.exact_cover import ExactCover, places_like
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS
@@ -545,8 +545,6 @@ def engine_for(name: str, problem: ExactCover, has_costs: bool = False) -> Engin
     InputError
         If no engine has that name, or it does not take the problem, or its costs.
     """
-    if not isinstance(name, str):
-        raise InputError(f"engine is text, not {quoted(name)}")
     if name == AUTO:
         eligible = map(get_engine, engines_with("costs") if has_costs else _by_speed(problem))
         return next(engine for engine in eligible if _takes(engine, problem))

@@ -29,7 +29,6 @@ from batchsolve.errors import (
     shortened,
 )
 from batchsolve.formats.whole_files import check_is_no_link
-from batchsolve.settings.arguments import real_path
 
 VERSION = 11
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
@@ -39,9 +38,8 @@ CREATE TABLE stacks (number INTEGER PRIMARY KEY, options BLOB, branch BLOB, weig
 CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
 """
 _WAIT_SECONDS = 60.0  # for a process that reads a journal, or writes a checkpoint
-_MOST_BYTES = 504  # of a path, for SQLite, which appends 8 to it
 _ROOM = "make room, and go on with `resume`"
-_RIGHTS = "an interrupted run may have to be restored: copy it to where you may write"
+_RIGHTS = "copy an interrupted run to where you may write; a path may have 504 bytes"  # of SQLite
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file, and what to do
     **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM), _ROOM),
     **dict.fromkeys(
@@ -109,7 +107,6 @@ class Journal(AbstractContextManager["Journal"]):
         if os.path.exists(path) and not os.path.isfile(path):
             raise JournalError(f"{path}: is not a file; move it away, and begin the run again")
         if not is_read:
-            check_length(path)
             with disk_errors(path):  # names the cause, which SQLite's error does not
                 open(path, "ab").close()
         with self._errors(), ExitStack() as failed:
@@ -301,12 +298,6 @@ class Journal(AbstractContextManager["Journal"]):
             if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
                 raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
             raise self.damaged(first_line(error)) from error
-
-
-def check_length(path: str) -> None:
-    """Raise `OutputError` if the whole path of a journal is longer than those that SQLite opens."""
-    if (n_bytes := len(os.fsencode(real_path(path)))) > _MOST_BYTES:
-        raise OutputError(f"{path}: needs a path of at most {_MOST_BYTES} bytes, not {n_bytes}")
 
 
 def _connected(path: str) -> sqlite3.Connection:

@@ -26,7 +26,7 @@ from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, UpToSymmetry, searched, symmetries_for
 from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS
-from batchsolve.runs.journal import Journal, OpenStack, Part, check_length
+from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.outputs import Parts
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
@@ -223,7 +223,6 @@ class Run(AbstractContextManager["Run"]):
     def _make_directory(self, journal: str, resume: bool) -> None:
         home, folder = self._directory, self._solutions.path
         check_is_no_link(folder)
-        check_length(journal)
         with disk_errors(home):
             if os.path.isdir(home) and os.listdir(home):
                 if not os.path.exists(journal):

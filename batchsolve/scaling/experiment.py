@@ -226,10 +226,6 @@ def read_experiment(path: str) -> Experiment:
         facts = json.load(file)
         if not isinstance(facts, dict) or not isinstance(facts.get("plan", {}), dict):
             raise ValueError("it describes no experiment")
-        if not isinstance(facts.get("packages", {}), dict):
-            raise ValueError("its packages have no names")
-        if not isinstance(facts.get("plan", {}).get("budget"), int | None):
-            raise ValueError("its budget is not a number")
     if not (home / "runs.csv").exists():
         return Experiment([], [], facts)
     with _opened(home / "runs.csv") as file:

@@ -98,8 +98,7 @@ def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -
     if not least <= number <= most:
         bound = f"at most {most:,}" if number > most else f"{least:,} or more"
         bound = f"{least:,} to {most:,}" if most < UNLIMITED else bound
-        given = f"{number:,}" if abs(number) < MOST_SEED else quoted(number)
-        raise InputError(f"{name} is {bound}, not {given}")
+        raise InputError(f"{name} is {bound}, not {number:,}")
     return number
 
 

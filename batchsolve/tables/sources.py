@@ -19,15 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    ServerError,
-    listed,
-    named_errors,
-    quoted,
-    repeated,
-    shortened,
-)
+from batchsolve.errors import InputError, ServerError, listed, named_errors, quoted, repeated
 from batchsolve.formats.whole_files import content_of, opened, unpacked
 from batchsolve.settings.arguments import is_address, real_path
 from batchsolve.tables.columns import (
@@ -829,4 +821,4 @@ def _kinds(schema: pa.Schema) -> list[tuple[str, Any]]:
 
 
 def _describe(schema: pa.Schema) -> str:
-    return shortened(", ".join(f"{name} ({kind})" for name, kind in _kinds(schema)))
+    return quoted(", ".join(f"{name} ({kind})" for name, kind in _kinds(schema)))

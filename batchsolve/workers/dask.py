@@ -320,12 +320,13 @@ _counting, _n_users, _set = threading.Lock(), 0, ExitStack()
 @contextmanager
 def _variables_of_workers() -> Iterator[None]:
     """Restore the variables that Dask sets here for the worker processes that it starts."""
-    names = [*dask.config.get("distributed.nanny.pre-spawn-environ"), "PYTHONHASHSEED"]
-    before = {name: os.environ.get(name) for name in [*names, "__DASK_PARENT_PID"]}
+    theirs = dask.config.get("distributed.nanny.pre-spawn-environ")
+    names = [*theirs, "PYTHONHASHSEED", "__DASK_PARENT_PID"]
+    before = {name: os.environ[name] for name in names if name in os.environ}
     yield
-    for name, value in before.items():
+    for name in names:
         os.environ.pop(name, None)
-        os.environ.update({name: value} if value is not None else {})
+    os.environ.update(before)
 
 
 @contextmanager

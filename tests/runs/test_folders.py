@@ -289,13 +289,10 @@ def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
         f"{corpora}/solved.csv": "lies in",
     }
     (deep := tmp_path / "full" / ("d" * 200) / ("e" * 200)).mkdir(parents=True)
-    wrong[f"{deep}/{'x' * 100}.csv"] = "needs a path of at most 504 bytes, not "
+    wrong[f"{deep}/{'x' * 100}.csv"] = "a path may have 504 bytes"
     for target, why in wrong.items():
         with pytest.raises(bs.BatchsolveError, match=why):
             bs.solve_file(corpora, target)
-    with pytest.raises(bs.OutputError, match="needs a path of at most 504 bytes, not "):
-        bs.Run(deep / ("x" * 100), "queens:4")
-    assert not os.listdir(deep)
     with pytest.raises(bs.InputError, match="leave out the chunk"):
         bs.solve_file(corpora, f"{tmp_path}/out/", chunk=10)
     assert sorted(os.listdir(tmp_path)) == ["corpora", "full", "there.csv"]
