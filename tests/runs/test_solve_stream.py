@@ -67,7 +67,7 @@ def test_datasets_of_hugging_face_are_solved(streams):
     assert table["id"].to_pylist() == ([0, 1, 2, 3, 4] if streams else [4, 2, 0])
     assert set(table["solution"].to_pylist()) == {SOLUTION}
     if streams:
-        with pytest.raises(bs.InputError, match=r"not a IterableDataset: .*; solve_stream takes it"):
+        with pytest.raises(bs.InputError, match="not a IterableDataset: functions of tables"):
             bs.solve_table(dataset)
     else:
         with pytest.raises(bs.InputError, match=r"LazyBatch: map over data.with_format\('arrow'\)"):

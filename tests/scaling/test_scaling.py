@@ -466,8 +466,6 @@ DAMAGE = {
     "no JSON": ("machine.json", lambda path: path.write_text("{")),
     "a list": ("machine.json", lambda path: path.write_text("[]")),
     "no plan": ("machine.json", lambda path: path.write_text('{"plan": 1}')),
-    "no packages": ("machine.json", lambda path: path.write_text('{"packages": []}')),
-    "no budget": ("machine.json", lambda path: path.write_text('{"plan": {"budget": "x"}}')),
     "no time": ("runs.csv", lambda path: put(path, wall="0")),
     "negative": ("runs.csv", lambda path: put(path, nodes="-5")),
     "unknown": ("runs.csv", lambda path: put(path, cpu="nan")),
