@@ -1,26 +1,26 @@
-"""`cells` and `bits` visit the nodes of dancing links, and hand back the same covers and stacks."""
+"""`cells` and `bits` visit the nodes of dancing links, and hand back the same covers and stacks.
+
+Larger trees, cut and searched on: ../test_answers.py.
+"""
 
 from unittest.mock import patch
 
 import numpy as np
 import pytest
-from conftest import DATASETS, WHOLE
+from conftest import WHOLE
 from hypothesis import given, strategies as st
 from invoking import run_python
 from oracles import covers
 from test_engines import assert_same
 
-import batchsolve as bs
 from batchsolve import ExactCover, Stacks
 from batchsolve.core import LEVEL
-from batchsolve.engines import UNLIMITED, Task, get_engine, native
+from batchsolve.engines import Task, get_engine, native
 from batchsolve.problems.families import family
 
 
 def compare(problem, task, engine="cells"):
-    outcome = get_engine(engine).search(problem, task)
-    assert_same(outcome, get_engine("dlx").search(problem, task))
-    return outcome
+    assert_same(get_engine(engine).search(problem, task), get_engine("dlx").search(problem, task))
 
 
 @given(data=st.data())
@@ -29,31 +29,6 @@ def test_options_of_any_length(data):
     chosen = data.draw(st.lists(st.sampled_from(options), min_size=1, max_size=60))
     n = data.draw(st.integers(0, 20))
     compare(ExactCover.from_options(chosen, range(n), range(n, 20)), Task.of(WHOLE))
-
-
-@pytest.mark.parametrize("engine", ["bits", "cells"])
-@pytest.mark.parametrize("name", ["pentominoes:3x20", "queens:8", "langford:7", "sudoku:2x3"])
-def test_a_search_goes_on_from_what_is_left(engine, name):
-    problem = family(name)
-    right = get_engine("dlx").search(problem, Task.of(WHOLE, budget=50_000))
-    stacks, n_covers, n_nodes = WHOLE, 0, 0
-    for depth in (2, 3, *[UNLIMITED] * 99):
-        if n_nodes == right.nodes.sum():
-            break
-        budget = min(5_000, right.nodes.sum() - n_nodes)
-        how = {"depth": depth, "keep": 5, "room": 7 if depth == 3 else UNLIMITED}
-        outcome = compare(problem, Task.of(stacks, budget=budget, **how), engine)
-        n_covers, n_nodes = n_covers + outcome.counts.sum(), n_nodes + outcome.nodes.sum()
-        stacks = outcome.frontier
-    assert n_nodes == right.nodes.sum()
-    if not len(right.frontier):
-        assert (len(stacks), n_covers) == (0, right.counts.sum())
-
-
-@pytest.mark.large
-def test_a_large_tree():
-    many = bs.read_problem(f"{DATASETS / 'many16.csv'}#3")
-    compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
 
 
 def test_stacks_that_leave_many_options_have_residuals_of_their_own():
