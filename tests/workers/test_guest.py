@@ -110,6 +110,12 @@ def process():
     return os.getpid(), signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
+def is_deaf(_):
+    """Return True if Ctrl-C is blocked in this process, and ignored."""
+    _, ignores = process()
+    return ignores and signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 def test_joblib_of_the_user_has_workers_of_its_own():
     calls = [joblib.delayed(process)()] * 6
     with joblib.Parallel(2) as in_parallel:
@@ -124,12 +130,13 @@ def test_joblib_of_the_user_has_workers_of_its_own():
     assert joblib.Parallel(2, "threading")([joblib.delayed(call)()] * 2) == [RIGHT] * 2
 
 
-def test_workers_after_a_death_ignore_interrupts_too():
+def test_workers_are_deaf_to_interrupts_also_after_a_death():
     with Processes(2) as workers:
+        found = list(workers.run(is_deaf, iter([(k,) for k in range(20)])))
         with pytest.raises(workers.deaths):
             list(workers.run(os._exit, iter([(1,)])))
-        again = list(workers.run(process, iter([()] * 4)))
-    assert all(ignores for _, ignores in again)
+        found += workers.run(is_deaf, iter([(k,) for k in range(4)]))
+    assert found == [True] * 24
 
 
 def test_dask_of_the_user_stays_as_it_is():
