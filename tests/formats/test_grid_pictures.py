@@ -72,12 +72,6 @@ def test_the_diagonals_run_from_corner_to_corner():
     assert lines.get("d") == "M0 0L160 160M160 0L0 160"
 
 
-def test_regions_have_thick_outlines():
-    [frame] = shapes(grid_problem(4, regions=JIGSAW).rules, "bs-frame")
-    assert frame.get("d").startswith(outline([(0, 0), (0, 1), (0, 2), (1, 1)], 40))
-    assert frame.get("d").count("z") == 5
-
-
 def test_cages_marks_and_signs():
     rules = replace(
         plain(3, 3),
