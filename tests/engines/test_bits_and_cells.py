@@ -1,7 +1,4 @@
-"""`cells` and `bits` visit the nodes of dancing links, and hand back the same covers and stacks.
-
-Larger trees, cut and searched on: ../test_answers.py.
-"""
+"""`cells` and `bits` visit the nodes of dancing links, and hand back the same covers and stacks."""
 
 from unittest.mock import patch
 
@@ -15,12 +12,14 @@ from test_engines import assert_same
 
 from batchsolve import ExactCover, Stacks
 from batchsolve.core import LEVEL
-from batchsolve.engines import Task, get_engine, native
+from batchsolve.engines import UNLIMITED, Task, get_engine, native
 from batchsolve.problems.families import family
 
 
 def compare(problem, task, engine="cells"):
-    assert_same(get_engine(engine).search(problem, task), get_engine("dlx").search(problem, task))
+    outcome = get_engine(engine).search(problem, task)
+    assert_same(outcome, get_engine("dlx").search(problem, task))
+    return outcome
 
 
 @given(data=st.data())
@@ -29,6 +28,17 @@ def test_options_of_any_length(data):
     chosen = data.draw(st.lists(st.sampled_from(options), min_size=1, max_size=60))
     n = data.draw(st.integers(0, 20))
     compare(ExactCover.from_options(chosen, range(n), range(n, 20)), Task.of(WHOLE))
+
+
+@pytest.mark.parametrize("engine", ["bits", "cells"])
+@pytest.mark.parametrize("name", ["pentominoes:3x20", "queens:8", "langford:7", "sudoku:2x3"])
+def test_a_search_goes_on_from_what_is_left(engine, name):
+    """For what all pieces find together, see ../test_answers.py."""
+    problem, stacks = family(name), WHOLE
+    for depth in (2, 3, *[UNLIMITED] * 9):
+        room = 7 if depth == 3 else UNLIMITED
+        task = Task.of(stacks, budget=5_000, depth=depth, keep=5, room=room)
+        stacks = compare(problem, task, engine).frontier
 
 
 def test_stacks_that_leave_many_options_have_residuals_of_their_own():
