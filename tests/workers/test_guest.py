@@ -46,7 +46,8 @@ def surroundings():
 def call(backend="threading"):
     """Call the library; return the answers, and True if nothing in its process has changed."""
     before = surroundings()
-    count = bs.count("queens:6", backend=backend, jobs=2).count
+    how = {"engine": "dlx", "budget": 5}  # so that there are tasks
+    count = bs.count("queens:6", backend=backend, jobs=2, **how).count
     status = bs.solve("1.....2..3.....4").status
     return count, status, surroundings() == before
 
