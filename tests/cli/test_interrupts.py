@@ -1,7 +1,6 @@
 import os
 import signal
 import time
-from unittest.mock import Mock
 
 import pytest
 from invoking import invoke, press_in, run_python
@@ -117,11 +116,6 @@ def test_sigterm_is_another_ctrl_c(module):
     with pytest.raises(Terminated):
         run(work)
     assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_other_errors_stay_what_they_are():
-    with pytest.raises(ValueError, match="mine"):
-        run(Mock(side_effect=ValueError("mine")))
 
 
 def test_ignored_interrupts_stay_ignored():

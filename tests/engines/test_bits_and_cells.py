@@ -4,13 +4,12 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from conftest import DATASETS, WHOLE
+from conftest import WHOLE
 from hypothesis import given, strategies as st
 from invoking import run_python
 from oracles import covers
 from test_engines import assert_same
 
-import batchsolve as bs
 from batchsolve import ExactCover, Stacks
 from batchsolve.core import LEVEL
 from batchsolve.engines import UNLIMITED, Task, get_engine, native
@@ -34,26 +33,12 @@ def test_options_of_any_length(data):
 @pytest.mark.parametrize("engine", ["bits", "cells"])
 @pytest.mark.parametrize("name", ["pentominoes:3x20", "queens:8", "langford:7", "sudoku:2x3"])
 def test_a_search_goes_on_from_what_is_left(engine, name):
-    problem = family(name)
-    right = get_engine("dlx").search(problem, Task.of(WHOLE, budget=50_000))
-    stacks, n_covers, n_nodes = WHOLE, 0, 0
-    for depth in (2, 3, *[UNLIMITED] * 99):
-        if n_nodes == right.nodes.sum():
-            break
-        budget = min(5_000, right.nodes.sum() - n_nodes)
-        how = {"depth": depth, "keep": 5, "room": 7 if depth == 3 else UNLIMITED}
-        outcome = compare(problem, Task.of(stacks, budget=budget, **how), engine)
-        n_covers, n_nodes = n_covers + outcome.counts.sum(), n_nodes + outcome.nodes.sum()
-        stacks = outcome.frontier
-    assert n_nodes == right.nodes.sum()
-    if not len(right.frontier):
-        assert (len(stacks), n_covers) == (0, right.counts.sum())
-
-
-@pytest.mark.large
-def test_a_large_tree():
-    many = bs.read_problem(f"{DATASETS / 'many16.csv'}#3")
-    compare(many.problem, Task.of(Stacks.from_lists([many.stack]), budget=300_000))
+    """For what all pieces find together, see ../test_answers.py."""
+    problem, stacks = family(name), WHOLE
+    for depth in (2, 3, *[UNLIMITED] * 9):
+        room = 7 if depth == 3 else UNLIMITED
+        task = Task.of(stacks, budget=5_000, depth=depth, keep=5, room=room)
+        stacks = compare(problem, task, engine).frontier
 
 
 def test_stacks_that_leave_many_options_have_residuals_of_their_own():

@@ -1,4 +1,4 @@
-"""`lanes` against `dlx` and `cells`, for many shapes of box.
+"""`lanes` against `dlx`, on usual grids that are cut into pieces; other shapes: test_agreement.py.
 
 Promises of every engine are in test_engines.py.
 """
@@ -31,34 +31,25 @@ UNITS = np.array([CELL // 9, 9 + CELL % 9, 18 + CELL // 27 * 3 + CELL % 9 // 3])
 IS_PEER = (UNITS[:, :, None] == UNITS[:, None, :]).any(axis=0)
 
 
-def solved_grids(problem, n, rng):
-    """Solved grids of any shape: random images of one."""
-    box = problem.box_rows, problem.box_columns
-    grids = [shuffled(solved(*box), *box, rng).reshape(-1) for _ in range(n)]
-    return np.array(grids, np.uint8)
+def solved_grids(n, rng):
+    """Solved grids: random images of one."""
+    square = SOLVED.reshape(9, 9)
+    return np.array([shuffled(square, 3, 3, rng).reshape(-1) for _ in range(n)], np.uint8)
 
 
-def random_grids(n, seed, clues=(17, 81)):
+def random_grids(n, seed, clues):
     """Grids with random numbers of clues, three in ten with one digit changed at random.
 
     Half of those with fewer clues come from puzzles that have one solution or nearly so.
     """
     rng = np.random.default_rng(seed)
-    grids = solved_grids(USUAL, min(n, 500), rng)[np.arange(n) % 500]
+    grids = solved_grids(min(n, 500), rng)[np.arange(n) % 500]
     n_clues = rng.integers(clues[0], clues[1] + 1, n)
     rank = rng.random((n, 81)).argsort(axis=1).argsort(axis=1)
     grids[rank >= n_clues[:, None]] = 0
     changed = np.flatnonzero(rng.random(n) < 0.3)
     grids[changed, rng.integers(0, 81, changed.size)] = rng.integers(1, 10, changed.size)
     return grids
-
-
-def sets_of_covers(outcome, n):
-    """For every root, the set of covers found, each as a set of options."""
-    found = [set() for _ in range(n)]
-    for root, cover in zip(outcome.solutions.roots, outcome.solutions, strict=True):
-        found[root].add(frozenset(cover.tolist()))
-    return found
 
 
 @cache
@@ -150,6 +141,8 @@ def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
     pieces = run_out("lanes", USUAL, stacks, budgets, **how)
     assert (*pieces[:2], sorted(pieces[2])) == (counts, nodes, sorted(found))
     assert [*counts.values()] == DLX.search(USUAL, Task.of(stacks, limit=limit)).counts.tolist()
+    roots, covers = [root for root, _ in found], Stacks.from_lists([cover for _, cover in found])
+    assert USUAL.check(grids[roots], USUAL.grids(covers)).all()
 
 
 def test_most_grids_of_these_tests_need_guesses():
@@ -184,60 +177,12 @@ def test_what_is_not_searched_is_handed_back_as_it_is():
         assert outcome.frontier.roots.tolist() == stacks.roots.tolist()
 
 
-def shape_grids(problem, n, seed):
-    """Solved grids with cells blanked, one in five with a wrong digit."""
+def sparse_grid(n_blanks, seed):
+    """The stack of a solved grid with that many blank cells."""
     rng = np.random.default_rng(seed)
-    grids = solved_grids(problem, n, rng)
-    for grid in grids:
-        grid[rng.random(grid.size) > rng.uniform(0.5, 0.8)] = 0
-        if rng.random() < 0.2:
-            grid[rng.integers(grid.size)] = rng.integers(1, problem.n_digits + 1)
-    return grids
-
-
-CASES = [
-    *(((3, 3), 500, limit, limit, UNLIMITED) for limit in (1, 7)),
-    pytest.param((3, 3), 120, 1000, 1000, UNLIMITED, marks=pytest.mark.large),
-    *((shape, 200, 50, 50, 100_000) for shape in ((2, 2), (2, 3), (4, 4), (5, 5))),
-    pytest.param((3, 3), 10_000, 2, 1, UNLIMITED, marks=pytest.mark.large),
-    pytest.param((4, 4), 1000, 3, 1, UNLIMITED, marks=pytest.mark.large),
-]
-
-
-@pytest.mark.parametrize(("shape", "n", "limit", "keep", "allowance"), CASES)
-def test_grids_have_the_counts_and_covers_of_another_engine(shape, n, limit, keep, allowance):
-    problem = Sudoku(*shape)
-    grids = shape_grids(problem, n, seed=sum(shape))
-    if problem == USUAL:
-        hard = [guessing_grids(min(n // 10, 50), seed=limit, spared=spared) for spared in range(2)]
-        grids = np.concatenate([random_grids(n, seed=limit), *hard])
-    stacks = problem.stacks(grids)
-    task = Task.of(stacks, limit=limit, keep=keep, allowance=allowance)
-    mine = LANES.search(problem, task)
-    theirs = get_engine("cells" if problem.n_digits > 12 else "dlx").search(problem, task)
-    searched = ~np.isin(np.arange(len(stacks)), theirs.frontier.roots)
-    assert np.count_nonzero(searched) > len(stacks) / 2
-    assert len(mine.frontier) == 0
-    assert mine.counts[searched].tolist() == theirs.counts[searched].tolist()
-    assert mine.clash.tolist() == theirs.clash.tolist()
-    assert np.array_equal(mine.nodes == 0, theirs.nodes == 0)
-    found, expected = sets_of_covers(mine, len(stacks)), sets_of_covers(theirs, len(stacks))
-    assert list(map(len, found)) == np.minimum(mine.counts, keep).tolist()
-    for k in np.flatnonzero(searched & (mine.counts < limit) & (mine.counts <= keep)):
-        assert found[k] == expected[k]
-    puzzles = problem.grids(stacks)[mine.solutions.roots]
-    assert problem.check(puzzles, problem.grids(mine.solutions)).all()
-    dead = (mine.counts == 0) & (mine.clash < 0)
-    for kind in (mine.clash >= 0, dead, mine.counts == 1):
-        assert np.count_nonzero(kind) > len(stacks) // 250
-
-
-def sparse_grid(problem, n_blanks, seed):
-    """A solved grid with that many blank cells, and its stack."""
-    rng = np.random.default_rng(seed)
-    grid = solved_grids(problem, 1, rng)
+    grid = solved_grids(1, rng)
     grid[0, rng.permutation(grid.size)[:n_blanks]] = 0
-    return problem.stacks(grid)
+    return USUAL.stacks(grid)
 
 
 @given(
@@ -248,7 +193,7 @@ def sparse_grid(problem, n_blanks, seed):
 )
 def test_one_grid_is_searched_by_all_lanes_as_by_one(seed, n_blanks, budgets, room):
     """A finite allowance keeps a root in one lane; then all covers come in tree order."""
-    stack = sparse_grid(USUAL, n_blanks, seed)
+    stack = sparse_grid(n_blanks, seed)
     alone = LANES.search(USUAL, Task.of(stack, allowance=3000, keep=UNLIMITED))
     if len(alone.frontier):
         return
@@ -265,7 +210,7 @@ def test_one_grid_is_searched_by_all_lanes_as_by_one(seed, n_blanks, budgets, ro
 @pytest.mark.parametrize("used", [{"allowance": UNLIMITED - 9999}, {"limit": UNLIMITED - 9999}])
 def test_what_is_left_of_no_bound_is_none(used):
     """Lanes share the grid in later tasks of a row as in the first, so they stop in one state."""
-    stack = sparse_grid(USUAL, 58, seed=1)
+    stack = sparse_grid(58, seed=1)
     first, later = (LANES.search(USUAL, Task.of(stack, budget=3000, **how)) for how in ({}, used))
     assert len(first.frontier) > 20
     assert [s.tolist() for s in later.frontier] == [s.tolist() for s in first.frontier]
@@ -278,7 +223,7 @@ def test_what_is_left_of_no_bound_is_none(used):
     budget=st.integers(50, 6000),
 )
 def test_in_any_order_nothing_before_the_last_cover_is_lost(seed, n_blanks, limit, budget):
-    stacks = sparse_grid(USUAL, n_blanks, seed)
+    stacks = sparse_grid(n_blanks, seed)
     straight = LANES.search(USUAL, Task.of(stacks, limit=limit, keep=limit))
     expected = [c.tolist() for c in straight.solutions]
     found = []

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 from test_pictures import cells, shapes as shapes_of, steps
 
-import batchsolve as bs
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.pictures.boards import outline
-from batchsolve.formats.pictures.svg import drawn
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
 from batchsolve.problems.sudoku import Variant, grid_problem, overlapping
@@ -19,8 +17,8 @@ from batchsolve.problems.sudoku import Variant, grid_problem, overlapping
 JIGSAW = "AAAB CABB CCDB CDDD"
 
 
-def shapes(rules, how, cover=()):
-    return shapes_of(Variant(rules), cover, how=how)
+def shapes(rules, how):
+    return shapes_of(Variant(rules), how=how)
 
 
 @given(cells)
@@ -72,12 +70,6 @@ def test_the_diagonals_run_from_corner_to_corner():
     assert lines.get("d") == "M0 0L160 160M160 0L0 160"
 
 
-def test_regions_have_thick_outlines():
-    [frame] = shapes(grid_problem(4, regions=JIGSAW).rules, "bs-frame")
-    assert frame.get("d").startswith(outline([(0, 0), (0, 1), (0, 2), (1, 1)], 40))
-    assert frame.get("d").count("z") == 5
-
-
 def test_cages_marks_and_signs():
     rules = replace(
         plain(3, 3),
@@ -105,15 +97,9 @@ def test_cages_marks_and_signs():
     assert len(shapes(rules, "bs-diagonal")) == 1  # joins the two cells at a corner
 
 
-def test_digits_of_grids_that_overlap_lie_at_their_places():
+def test_grids_that_overlap_are_drawn_as_text():
+    """For their pictures, see test_docs.py."""
     rules = overlapping("....##....##............##....##....", (2, 2))
-    cover = next(bs.solutions(Variant(rules), limit=1, jobs=1)).tolist()
-    digits = shapes(rules, "bs-digit", cover)
-    at = [(float(text.get("y")) // 40, float(text.get("x")) // 40) for text in digits]
-    assert at == list(rules.places)
-    assert drawn(Variant(rules), cover).about == "a grid of 6×6 with 28 digits"
-    [board] = shapes(rules, "bs-board")
-    assert board.get("d").count("z") == 1
     text = draw_grid(Variant(rules), usual_notation(4), [1, 2, 3, 4] * 7)
     assert text == (
         "+-----+-----+      \n"

@@ -168,39 +168,12 @@ def test_boards_of_many_cells_are_refused():
         Board.of(problem)
 
 
-def test_a_tiling_has_a_path_for_every_piece_and_none_for_holes():
-    problem = bs.tiling("...\n.#.\n...", "I2", use="any number")
-    cover = next(bs.solutions(problem, limit=1, jobs=1))
-    pieces = shapes(problem, cover, how="bs-piece")
-    assert len(pieces) == 4
-    assert {piece[0].text for piece in pieces} == {problem.option_name(o) for o in cover.tolist()}
-    (board,) = shapes(problem, cover, how="bs-empty")
-    assert board.get("d").count("M") == 2  # the outline, and the outline of the hole
-    assert len({piece.get("fill") for piece in pieces}) == 2
-    assert shapes(problem, how="bs-piece") == []
-
-
-def test_layers_lie_side_by_side_with_their_numbers():
-    problem = bs.tiling("2x2x2", "I2", use="any number")
-    names = map(problem.option_name, range(problem.n_options))
-    upright = [o for o, name in enumerate(names) if "l1" in name and "l2" in name]
-    assert len(shapes(problem, upright, how="bs-piece")) == 8
-    assert [note.text for note in shapes(problem, upright, how="bs-note")] == ["layer 1", "layer 2"]
-    fills = [piece.get("fill") for piece in shapes(problem, upright, how="bs-piece")]
-    assert fills[:4] == fills[4:]
-
-
-def test_queens_are_marks_and_grids_are_digits():
+def test_queens_are_marks():
+    """Digits, clues, pieces and layers: test_docs.py."""
     queens = bs.family("queens:4")
     cover = [1, 7, 8, 14]
     queens.verify(cover)
     assert len(shapes(queens, cover, how="bs-mark")) == 4
-    grid = bs.Sudoku(2, 2)
-    cover = grid.stack([1, 2, 3, 4, 3, 4, 1, 2, 2, 1, 4, 3, 4, 3, 2, 1]).tolist()
-    clues = shapes(grid, cover, [0, 5], how="bs-clue")
-    assert [clue.text for clue in clues] == ["1", "2"]
-    rest = shapes(grid, cover, [0, 5], how="bs-digit")
-    assert sorted(text.text for text in clues + rest) == sorted("1234" * 4)
 
 
 def test_drawings_are_described_and_fit_their_place():

@@ -361,9 +361,7 @@ def test_the_command_sample(tmp_path):
     assert (said.exit_code, said.stdout) == (0, "")
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert all(row["weight"] > 0 and len(row["options"]) == 6 for row in rows)
-    small = refused("sample", "latin:5", "--memory", 1)
-    assert "takes more than 1 megabyte" in small
-    assert "--weighted" in small
+    assert "--weighted" in refused("sample", "latin:5", "--memory", 1)
 
 
 def test_covers_are_found_in_blocks_between_which_ctrl_c_is_heard(monkeypatch):

@@ -63,6 +63,9 @@ def done(number, piece, n_left):
     return Done(number, None, Result(left), 0.0, 0.0, "w")
 
 
+WAYS = ["done", "some left", "refused", "raised", "killed", "taken back"]
+
+
 @given(data=st.data(), n=st.integers(0, 60), jobs=st.integers(1, 3))
 def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n, jobs):
     goal = Counting(n)
@@ -77,8 +80,11 @@ def test_every_stack_is_done_or_lost_once_in_whatever_order_results_come(data, n
         if not out:
             continue
         number, piece = out.pop(data.draw(st.integers(0, len(out) - 1)))
-        what = data.draw(st.sampled_from(["done", "some left", "refused", "raised", "killed"]))
-        if what in ("raised", "killed"):
+        what = data.draw(st.sampled_from(WAYS))
+        if what == "taken back":
+            scheduler.take_back()
+            out.clear()
+        elif what in ("raised", "killed"):
             scheduler.take(Lost(number, None, "why", died=what == "killed"))
         else:
             goal.refuses = what == "refused"
@@ -96,15 +102,6 @@ def test_frontiers_go_on_top_and_fresh_pieces_behind():
     scheduler.add(numbered(9).between(6, 9))
     order = [next(scheduler)[1][0].ids.tolist() for _ in range(5)]
     assert order == [[6], [7], [8], [0, 1, 2], [3, 4, 5]]
-
-
-def test_what_is_out_can_be_taken_back_but_for_what_came():
-    scheduler, _, (first, _) = waiting(4, 2)
-    (number, _), _ = next(scheduler), next(scheduler)
-    scheduler.take(done(number, first, 0))
-    scheduler.take_back()
-    assert [piece.ids.tolist() for piece in scheduler.left()] == [[2, 3]]
-    assert next(scheduler)[1][0].ids.tolist() == [2, 3]
 
 
 def test_what_died_is_searched_alone_and_then_stack_by_stack():

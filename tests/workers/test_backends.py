@@ -21,7 +21,7 @@ from batchsolve.search import tree
 from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
-from batchsolve.workers import BACKENDS, Lost, Pool, Processes, base, get_workers
+from batchsolve.workers import BACKENDS, Pool, Processes, base, get_workers
 
 OF_THIS_MACHINE = [name for name in BACKENDS if name not in ("dask", "ray")]
 both_backends = pytest.mark.parametrize("backend", OF_THIS_MACHINE)
@@ -157,15 +157,6 @@ def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch):
         assert by_root(pool.start(work(), tasks())) == right()
 
 
-def test_a_task_that_raises_is_lost_and_no_other():
-    with Pool(2) as pool:
-        results = list(pool.start(work(Failing([6], "raise")), tasks()))
-    assert sorted(result.number for result in results) == [0, 1, 2, 3, 4]
-    (lost,) = (result for result in results if isinstance(result, Lost))
-    assert (lost.number, lost.task.stacks.roots.tolist()) == (1, [4, 5, 6, 7])
-    assert lost.reason == "the search failed: RuntimeError: a bug in the search"
-
-
 @both_backends
 @pytest.mark.parametrize("error", [MemoryError("no memory"), bs.InputError("no memory, give less")])
 def test_an_error_that_is_not_of_a_task_ends_the_search(error, backend):
@@ -296,18 +287,6 @@ def test_results_of_any_size_come_back_and_can_be_written_to():
         for result in results:
             assert [array.tolist() for array in result] == [list(range(size)) for size in sizes]
             assert all(array.flags.aligned and array.flags.writeable for array in result)
-
-
-def heard(_):
-    """Return True unless Ctrl-C is blocked in this process."""
-    return signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
-
-
-def test_workers_are_born_deaf_to_ctrl_c():
-    with Processes(2) as workers:
-        found = list(workers.run(heard, iter([(k,) for k in range(20)])))
-    assert found == [False] * 20
-    assert heard(0)
 
 
 LOSES_ITS_PARENT = """

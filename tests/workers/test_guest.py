@@ -46,7 +46,8 @@ def surroundings():
 def call(backend="threading"):
     """Call the library; return the answers, and True if nothing in its process has changed."""
     before = surroundings()
-    count = bs.count("queens:6", backend=backend, jobs=2).count
+    how = {"engine": "dlx", "budget": 5}  # so that there are tasks
+    count = bs.count("queens:6", backend=backend, jobs=2, **how).count
     status = bs.solve("1.....2..3.....4").status
     return count, status, surroundings() == before
 
@@ -72,19 +73,16 @@ def exit_code(context, backend):
 @FORK
 @pytest.mark.parametrize("start", ["spawn", "fork", "forkserver"])
 def test_calls_in_processes_of_the_user(start):
-    """As in the workers of a loader of a data set, whose first row its user has looked at."""
+    """As in the workers of a loader of a data set, whose first row its user has looked at.
+
+    They end, though they have started workers.
+    """
     context = multiprocessing.get_context(start)
     assert call() == RIGHT
     with ProcessPoolExecutor(1, context) as executor:
         assert executor.submit(call).result() == RIGHT
         assert executor.submit(call).result() == RIGHT  # the process is still the same
-    assert exit_code(context, "threading") == 0
-
-
-@FORK
-@pytest.mark.parametrize("start", ["fork", "forkserver"])
-def test_processes_of_the_user_end_though_they_have_started_workers(start):
-    assert exit_code(multiprocessing.get_context(start), "loky") == 0
+    assert [exit_code(context, backend) for backend in ("threading", "loky")] == [0, 0]
 
 
 def test_tables_with_long_fields_leave_the_limit_of_the_csv_module(tmp_path):
@@ -110,6 +108,12 @@ def process():
     return os.getpid(), signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 
 
+def is_deaf(_):
+    """Return True if Ctrl-C is blocked in this process, and ignored."""
+    _, ignores = process()
+    return ignores and signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 def test_joblib_of_the_user_has_workers_of_its_own():
     calls = [joblib.delayed(process)()] * 6
     with joblib.Parallel(2) as in_parallel:
@@ -124,12 +128,13 @@ def test_joblib_of_the_user_has_workers_of_its_own():
     assert joblib.Parallel(2, "threading")([joblib.delayed(call)()] * 2) == [RIGHT] * 2
 
 
-def test_workers_after_a_death_ignore_interrupts_too():
+def test_workers_are_deaf_to_interrupts_also_after_a_death():
     with Processes(2) as workers:
+        found = list(workers.run(is_deaf, iter([(k,) for k in range(20)])))
         with pytest.raises(workers.deaths):
             list(workers.run(os._exit, iter([(1,)])))
-        again = list(workers.run(process, iter([()] * 4)))
-    assert all(ignores for _, ignores in again)
+        found += workers.run(is_deaf, iter([(k,) for k in range(4)]))
+    assert found == [True] * 24
 
 
 def test_dask_of_the_user_stays_as_it_is():
