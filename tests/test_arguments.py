@@ -148,7 +148,7 @@ WRONG = {
     "options are .* whole numbers, not None": lambda: None in QUEENS,
     "size is 1 or more, not -1": lambda: QUEENS.blocks(-1),
     "size is 1 or more, not 0": lambda: list(QUEENS.blocks(0)),
-    "places of stacks are whole numbers, not \\[0.9\\]": lambda: SOME.take([0.9]),
+    "places of stacks must hold whole numbers": lambda: SOME.take([0.9]),
     "whole numbers, not \\[2.7\\]": lambda: bs.symmetries(QUEENS.problem).stabiliser([2.7]),
     "0 or -1 is a blank": lambda: batch(np.full((1, 16), -2)),
     "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),

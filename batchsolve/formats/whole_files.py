@@ -239,7 +239,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def put(whole: str, target: str) -> None:
     """Give a file its name, and the mode of the file that it replaces."""
     with suppress(OSError):  # there is none, or the file system keeps no modes
-        shutil.copymode(target, whole)
+        os.chmod(whole, os.stat(target).st_mode & 0o777)
     os.replace(whole, target)
 
 

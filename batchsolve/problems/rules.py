@@ -572,6 +572,12 @@ class OwnRules(NamedTuple):
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
         return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
 
+    def with_too_many_sets(self, n_digits: int) -> Ints:
+        """Return the rows with a cage that `digit_sets` refuses."""
+        sizes = np.diff(self.cells_of)
+        refused = [size for size in np.unique(sizes).tolist() if comb(n_digits, size) > MOST_SETS]
+        return owners_of(self.cages_of)[np.isin(sizes, refused)]
+
     def with_more(self, other: OwnRules) -> OwnRules:
         """Append the pairs and cages of other rules, row by row."""
         pairs, cages = (

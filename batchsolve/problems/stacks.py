@@ -190,7 +190,7 @@ class Stacks:
                 return self
             places = np.flatnonzero(places)
         if places.size and places.dtype.kind not in "iu":
-            raise InputError(f"places of stacks are whole numbers, not {quoted(which)}")
+            places = whole_numbers(places, "places of stacks")
         places = places.astype(np.int64, copy=False)
         if places.size and not 0 <= places.min() <= places.max() < len(self):
             raise IndexError(f"places 0 to {len(self) - 1} hold stacks, not {places.tolist()}")

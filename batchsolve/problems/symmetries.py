@@ -247,7 +247,7 @@ def symmetries(problem: ExactCover) -> Symmetries:
     problem : ExactCover
         The names of its items say where they are: ``r2c5`` and ``l3r2c5`` are cells, ``r2`` and
         ``c5`` a row and a column, ``r2#7`` something in a row, and ``s4`` is a place on a line.
-        ``s4`` counts only if no item is a cell, ``r2`` and ``c5`` only if there is neither.
+        Beside cells, names such as ``r2`` and ``s4`` may be those of pieces, too.
 
     Returns
     -------
@@ -313,14 +313,20 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
 
 
 def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
-    """Yield the images of items with a place under each rotation and reflection of the board."""
+    """Yield the images of items with a place under each rotation and reflection of the board.
+
+    Names such as r2 and s4 may be those of places, or beside cells those of pieces.
+    """
     named = ((i, named_place(problem.item_name(i))) for i in range(problem.n_items))
     places = {i: place for i, place in named if place[0]}
-    for whole in {"r", "c"}, {"s"}:  # beside these, r2 and s4 are names of pieces
-        if any(whole <= at.keys() and not rest for at, rest in places.values()):
-            places = {
-                i: (at, rest) for i, (at, rest) in places.items() if rest or whole <= at.keys()
-            }
+    yield from _moves_of(places)
+    others = [i for i, (at, rest) in places.items() if not rest and not {"r", "c"} <= at.keys()]
+    if 0 < len(others) < len(places):
+        yield from _moves_of({i: place for i, place in places.items() if i not in others})
+
+
+def _moves_of(places: Mapping[int, tuple[dict[str, int], str]]) -> Iterator[dict[int, int]]:
+    """Yield the images of items with these places."""
     axes = [axis for axis in _AXES if any(axis in at for at, _ in places.values())]
     spans = {axis: [at[axis] for at, _ in places.values() if axis in at] for axis in axes}
     least = {axis: min(span) for axis, span in spans.items()}

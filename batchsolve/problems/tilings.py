@@ -284,8 +284,9 @@ def kind_of(text: str | None, solid: bool) -> str:
 
 def use_of(text: str | int) -> Use:
     """Return the use that a text describes, or a number of times."""
-    with argument_errors("a use is a text or a number of times", text):
-        words = " ".join(str(text).split())
+    if isinstance(text, bool) or not isinstance(text, str | int | np.integer):
+        raise InputError(f'use is a text such as "2..3", or a number, not {quoted(text)}')
+    words = " ".join(str(text).split())
     if words in USES:
         return USES[words]
     match = _TIMES.fullmatch(words.removesuffix(" times"))
@@ -369,8 +370,11 @@ def _marked(drawing: Drawing, mark: str, others: str, what: str) -> list[Cell]:
 def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
     """Return where an array of 2 or 3 dimensions is true."""
     array = array_of(values, f"the {what}")
-    if array.dtype.kind not in "biuf" or array.ndim not in (2, 3):
-        raise InputError(f"a {what} is a text or a boolean array of 2 or 3 dimensions")
+    if any(isinstance(value, str) for value in array.flat):
+        raise InputError(f"a {what} is one text, or an array of booleans, not of texts")
+    array = array.astype(bool)
+    if array.ndim not in (2, 3):
+        raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
     found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()
     return [(a, b, c) for a, b, c in found]
 
@@ -427,7 +431,7 @@ def check_name(name: str) -> None:
     at, rest = named_place(name)
     if not _NAME.fullmatch(name) or rest or {"r", "c"} <= at.keys():
         raise InputError(
-            f"{quoted(name)} cannot name a piece: write a word without : | /, unlike r1c1"
+            f"{quoted(name)} cannot name a piece: write a word without : | /, unlike r1c1 and r1#2"
         )
 
 

@@ -425,5 +425,5 @@ def _doubt(nodes: Floats, solutions: Floats) -> str:
         # from so many on, the mean is nearly normal: W. G. Cochran, Sampling Techniques, 1953
         needed = max(LEAST_PROBES, ceil(25 * skewness**2))
         if samples.size < needed:
-            return f"for {what} as uneven as these, an interval needs {needed:,} probes"
+            return f"the interval of {what} needs {needed:,} probes"
     return ""

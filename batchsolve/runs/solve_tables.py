@@ -139,7 +139,8 @@ def solve_stream(
     ------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         For each table, what `solve_table` returns. The first table with rows tells the columns of
-        puzzles and of solutions, and the notation, for all; later ones may add columns of rules.
+        puzzles and of solutions, and the notation, for all. Later ones have these columns, and
+        perhaps more columns of rules.
 
     Raises
     ------

@@ -191,8 +191,8 @@ class Corpus(Tables):
             If the table lacks a column that is read.
         """
         super().__init__([source])
-        for name in self.reader.columns_read:
-            self.check_column(name)
+        if lacks := set(self.reader.columns_read).difference(self.columns):
+            raise InputError(f"{source.path}: has no column {quoted(min(lacks))}")
         self._sample = source.table
         with prefixed(source.path, InputError):
             self._rule_columns = self._columns_of_rules(rule_columns)

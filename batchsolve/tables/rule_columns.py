@@ -44,7 +44,6 @@ COLUMNS = RULES, REGIONS, *OWN
 ARITHMETIC = SUMS, MARKS, PAIRS, CONSTRAINTS
 """Those whose rules speak of the values of digits, which are 1 to N."""
 
-_MOST_SIMPLE = 22  # digits, of which no cage has too many sets
 Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""
 
@@ -241,8 +240,7 @@ class RuleColumns:
         The texts are read one by one, except for simple cages.
         """
         parts: list[Part] = []
-        are_small = self.drawing is None and self.n_digits <= _MOST_SIMPLE
-        if are_small and CAGES in columns and SUMS in columns:
+        if CAGES in columns and SUMS in columns and self.drawing is None:
             simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
             with _faults_of(simple, faults):
                 with _column_named(rules=rules):
@@ -272,7 +270,7 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
     """Return the cages of some rows of a block; True for each row that is read.
 
     The core reads those where each label is one character. Other rows are written in another way,
-    or wrong: `read_cages` tells.
+    or wrong, or have a cage with too many sets of digits: `read_cages` tells.
 
     Parameters
     ----------
@@ -296,6 +294,8 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
     given = OwnRules.blank(len(cages))._replace(
         cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
     )
+    if (too_large := given.with_too_many_sets(n)).size:
+        return _simple_cages(cages, sums, n, np.setdiff1d(rows, too_large))
     return given, is_read.view(np.bool_)
 
 

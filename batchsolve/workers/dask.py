@@ -320,7 +320,7 @@ _counting, _n_users, _set = threading.Lock(), 0, ExitStack()
 @contextmanager
 def _variables_of_workers() -> Iterator[None]:
     """Restore the variables that Dask sets here for the worker processes that it starts."""
-    theirs = dask.config.get("distributed.nanny.pre-spawn-environ")
+    theirs = dask.config.get("distributed.nanny.pre-spawn-environ") or ()
     names = [*theirs, "PYTHONHASHSEED", "__DASK_PARENT_PID"]
     before = {name: os.environ[name] for name in names if name in os.environ}
     yield

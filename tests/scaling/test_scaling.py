@@ -342,7 +342,7 @@ def test_a_forecast_of_a_tree_that_was_not_finished_estimates_it(monkeypatch):
     monkeypatch.setattr("batchsolve.runs.estimate.SEARCHED_NODES", 1000)
     monkeypatch.setattr("batchsolve.runs.estimate.LEAST_PROBES", 10**6)
     _, (why,) = forecast(workload, measured, [8])
-    assert "do not trust the forecast, nor its number of nodes: for nodes as uneven" in why
+    assert "do not trust the forecast, nor its number of nodes: the interval of nodes" in why
 
 
 def test_a_forecast_hears_an_interrupt_before_its_next_simulation(experiment, simulated):
