@@ -192,7 +192,6 @@ WRONG = {
     "a name is text, not 5": lambda: bs.Run("x", "queens:6", name=5),
     "a name is text, not array": lambda: bs.Run("x", "queens:6", name=np.zeros(2)),
     "a title is text, not 5": lambda: bs.draw("queens:6", title=5),
-    "a title is text, not \\[\\]": lambda: bs.draw("queens:6", title=[]),
     "by is text, not array": lambda: bs.distribution("queens:6", np.zeros(2)),
     "settings are a PuzzleSettings, not array": lambda: bs.generate(wanted=np.zeros(2)),
     "options are a sequence of whole numbers, not None": lambda: count(["queens:6"], None),

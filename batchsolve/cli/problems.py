@@ -219,7 +219,6 @@ def convert(problem: Problem, /, output: Written, *, puzzles: Puzzles) -> int:
 
     form, colon, path = output.partition(":")
     if not (colon and path == "-"):
-        whole_target_of(output)  # raises an error for an address, whose query has other suffixes
         form, path = os.path.splitext(output)[1].lower().removeprefix("."), output
     with interrupts():
         content = converted(read(problem, puzzles), form)

@@ -159,11 +159,9 @@ def report(directory: str, /, wanted: ForecastOptions, *, printing: Quiet) -> in
         the report was written
     """
     from batchsolve.scaling.experiment import read_experiment
-    from batchsolve.scaling.measure import MeasuredRun, check_same_work, read_workloads
+    from batchsolve.scaling.measure import read_workloads
 
-    experiment, seen = read_experiment(directory), dict[tuple[str, str, int], MeasuredRun]()
-    for run in experiment.runs:
-        check_same_work(run, seen)
+    experiment = read_experiment(directory)
     if not experiment.runs:
         raise InputError(f"{directory}: no run was made yet; go on with scale --resume")
     more, plan = wanted.forecast_workers or (), experiment.about.get("plan", {})

@@ -527,9 +527,8 @@ class GridProblem(ExactCover):
         grids : ndarray of uint8, shape (n, n_cells)
         """
         given = as_grids_array(grids)
-        if given.shape[1:] != (self.n_cells,) or given.dtype.kind not in "iu":
-            kind = f"{given.dtype} {given.shape}"
-            raise InputError(f"grids must be digits of shape (n, {self.n_cells}), not {kind}")
+        if given.shape[1:] != (self.n_cells,):
+            raise InputError(f"grids must have shape (n, {self.n_cells}), not {given.shape}")
         grids = given.astype(np.uint8, copy=False)
         if grids is not given and (grids != given).any():
             raise InputError(f"grids hold digits, 0 for blanks, not {quoted(given)}")

@@ -372,7 +372,6 @@ def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
     array = array_of(values, f"the {what}")
     if any(isinstance(value, str) for value in array.flat):
         raise InputError(f"a {what} is one text, or an array of booleans, not of texts")
-    array = array.astype(bool)
     if array.ndim not in (2, 3):
         raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
     found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()

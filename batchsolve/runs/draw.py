@@ -141,8 +141,7 @@ def draw(problem: Puzzle, cover: Iterable[int] = (), *, title: str | None = None
     reading = reading_of(problem)
     options = option_numbers(cover) or reading.stack.tolist()
     drawing = drawn(reading.problem, options, reading.stack.tolist(), reading.notation)
-    title = text_of("a title", reading.name if title is None else title) or reading.name
-    return Picture(title, [drawing])
+    return Picture(text_of("a title", title or reading.name), [drawing])
 
 
 def draw_all(reading: Reading, covers: Sequence[Iterable[int]], board: Board | None) -> Picture:

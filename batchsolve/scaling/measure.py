@@ -329,7 +329,7 @@ def run_plan(
     combinations = product(workloads, plan.engines, plan.backends, plan.jobs, plan.split_depths)
     seen: dict[tuple[str, str, int], MeasuredRun] = {}
     for run in made:
-        check_same_work(run, seen)
+        _check_same_work(run, seen)
     wanted = list(product(range(plan.repeat), combinations))
     for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
         workload, engine, backend, jobs, depth = combination
@@ -340,12 +340,12 @@ def run_plan(
                 f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
                 f"visited, so its speed is unknown; raise the limit"
             )
-        check_same_work(run, seen)
+        _check_same_work(run, seen)
         LOG.info("%s", run)
         yield run, log
 
 
-def check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], MeasuredRun]) -> None:
+def _check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], MeasuredRun]) -> None:
     """Raise an error if a complete run differs from the first run of the same work."""
     if not run.complete:
         return

@@ -10,7 +10,7 @@ import operator
 import os
 import re
 import secrets
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -152,10 +152,8 @@ def flag_of(name: str, value: Any) -> bool:
         ...
     batchsolve.errors.InputError: stats is True or False, not 'no'
     """
-    with argument_errors(f"{name} is True or False", value):  # comparing pandas.NA raises
-        if not isinstance(value, Hashable) or value not in (None, False, True):  # NumPy's, too
-            raise TypeError
-        return bool(value)
+    with argument_errors(f"{name} is True or False", value):
+        return [None, False, True].index(value) == 2  # with those of NumPy; pandas.NA raises
 
 
 def names_in(text: str) -> list[str]:

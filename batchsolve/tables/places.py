@@ -186,7 +186,6 @@ _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, an
     "ClientConnectionError": "{error}",  # after "TimeoutError", because some are both
     "ClientResponseError": "its server answered {error.status} {error.message}",
 }
-_GONE = (404, 410)  # answers of http that are about the file
 
 
 @contextmanager
@@ -201,7 +200,7 @@ def _waiting(address: str) -> Iterator[None]:
         for each in (error, error.__cause__):  # of a file that is not found, the cause is why
             kinds = {kind.__name__ for kind in type(each).__mro__}
             what = next((what for name, what in _FAILURES.items() if name in kinds), None)
-            if what is not None and getattr(each, "status", None) not in _GONE:
+            if what is not None and getattr(each, "status", None) not in (404, 410):  # of a file
                 raise ServerError(what.format(error=each, seconds=GIVEN_UP_AFTER)) from error
         raise
     finally:

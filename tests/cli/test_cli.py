@@ -533,7 +533,6 @@ def test_no_output_replaces_an_input(words, here):
         ("split queens:8 --depth 1 -o s3://a/b", "s3://a/b: the folder of the parts is on disk;"),
         ("scale queens:6 -o s3://a/b", "s3://a/b: the folder of an experiment is on disk; name"),
         ("draw sudoku:2x2 -o s3://a/b.svg", "s3://a/b.svg: is an address; this output is written"),
-        ("convert queens:6 -o s3://a/b.dlx?endpoint_override=h:1", "s3://a/b.dlx?endpoint_overrid"),
         ("partition rows.csv -o -", "-: the folder of the parts is on disk; name one there"),
         ("dedupe rows.csv -o memory://a", "memory://a: memory ends with the command; name a file"),
         ("solve rows.csv -o HTTPS://a/b.csv", "HTTPS://a/b.csv: http takes no files; name a fol"),

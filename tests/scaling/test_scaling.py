@@ -490,12 +490,6 @@ def test_damage_is_one_line_that_names_the_file(measured, how, tmp_path):
     assert {path.name: path.read_bytes() for path in home.iterdir()} == left
 
 
-def test_runs_that_disagree_have_no_report(measured, tmp_path):
-    home = measured(tmp_path / "out")
-    put(home / "runs.csv", count="5")
-    assert "run 1 counted 5 covers" in refused("report", home)
-
-
 @pytest.mark.parametrize("more", [[], ["--weak", "2"]])
 def test_a_problem_that_was_changed_is_not_gone_on_with(tmp_path, more):
     path, home = tmp_path / "p.txt", tmp_path / "out"
