@@ -150,8 +150,6 @@ def test_an_array_of_no_rows_or_of_more_than_solutions(tmp_path):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy", stats=True)
     with pytest.raises(bs.InputError, match="the name must say the format"):
         bs.solve_file(tmp_path / "in.csv", tmp_path / "out.npy.gz")
-    with pytest.raises(bs.InputError, match=r"\.npy holds nothing but solved grids"):
-        bs.dedupe(tmp_path / "in.csv", tmp_path / "other.npy")
 
 
 def test_fields_that_must_not_be_null_are_written(tmp_path):
