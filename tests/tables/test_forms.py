@@ -831,7 +831,7 @@ def test_files_with_texts_and_with_other_values_in_a_field_are_solved_apart(tmp_
         (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for inputs in (files, files[::-1]):
-        with pytest.raises(bs.InputError, match=r"note \((string|JSON)\) where .* note \("):
+        with pytest.raises(bs.InputError, match=r"note \((string|JSON)\)' where .* note \("):
             bs.solve_file(inputs, tmp_path / "out.jsonl")
 
 
