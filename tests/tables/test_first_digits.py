@@ -281,17 +281,17 @@ def test_arrays_have_no_alphabet():
             bs.solve_batch(np.zeros((1, 16), int), **how)
 
 
-@pytest.mark.parametrize(
-    ("column", "rule"),
-    [
-        ("sums", "A=1 B=5"),
-        ("marks", "e" + "." * 15),
-        ("pairs", "r1c1:r1c2"),
-        ("constraints", "{}"),
-        ("cages", "3;0,0;0,1"),
-        ("cages", '[{"cells": [[0, 0], [0, 1]], "sum": 3}]'),
-    ],
-)
+WITH_VALUES = [
+    ("sums", "A=1 B=5"),
+    ("marks", "e" + "." * 15),
+    ("pairs", "r1c1:r1c2"),
+    ("constraints", "{}"),
+    ("cages", "3;0,0;0,1"),
+    ("cages", '[{"cells": [[0, 0], [0, 1]], "sum": 3}]'),
+]
+
+
+@pytest.mark.parametrize(("column", "rule"), WITH_VALUES)
 def test_rules_with_values_need_digits_from_1(column, rule):
     own = {"cages": ["", "AABB" + "." * 12], column: ["", rule]}
     _, row = answers_to({"puzzle": ["0.....1..2.....3", "." * 16], **own}, limit=9)
