@@ -42,9 +42,10 @@ def expected(corpus):
     return out
 
 
-@pytest.mark.parametrize(
-    "suffix", [".csv.gz", ".csv.bz2", ".csv.zst", ".tsv", ".jsonl", ".parquet"]
-)
+SUFFIXES = ".csv.gz .csv.bz2 .csv.zst .tsv .jsonl .parquet"
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES.split())
 def test_every_format_holds_the_same_rows_and_can_be_read_again(corpus, expected, tmp_path, suffix):
     out, back, as_csv = (tmp_path / name for name in (f"out{suffix}", f"back{suffix}", "back.csv"))
     bs.solve_file(corpus, out)
