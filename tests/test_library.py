@@ -157,14 +157,14 @@ def test_a_run_of_the_library_is_resumed_by_the_command(tmp_path):
     assert (done.exit_code, done.stdout) == (0, f"{bs.count(reading).count}\n")
 
 
-@pytest.mark.parametrize(
-    ("call", "small", "large"),
-    [
-        ("bs.split('queens:{}', depth=7)", 6, 16),
-        ("bs.estimate('queens:20', probes={})", 3, 1_000_000),
-        ("bs.solution_graph('dominoes:{0}x{0}')", 4, 18),
-    ],
-)
+KERNELS = [  # calls, and sizes that take no time and minutes
+    ("bs.split('queens:{}', depth=7)", 6, 16),
+    ("bs.estimate('queens:20', probes={})", 3, 1_000_000),
+    ("bs.solution_graph('dominoes:{0}x{0}')", 4, 18),
+]
+
+
+@pytest.mark.parametrize(("call", "small", "large"), KERNELS)
 def test_ctrl_c_in_a_kernel_is_raised(call, small, large):
     program = f"""
 import os, signal, threading, batchsolve as bs

@@ -400,10 +400,6 @@ def outcome(caplog, here):
     return do
 
 
-def test_all_functions_have_a_case():
-    assert sorted(CASES) == sorted(FUNCTIONS)
-
-
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_each_keyword_changes_something_or_is_refused_by_name(function, outcome):
     case, ignored = CASES[function], []
@@ -568,7 +564,8 @@ def contents(path):
     return untimed(path.read_text()) if is_text else path.suffix
 
 
-def test_all_commands_have_a_line():
+def test_all_functions_have_a_case_and_all_commands_a_line():
+    assert sorted(CASES) == sorted(FUNCTIONS)
     assert sorted(LINES) == sorted(COMMANDS)
 
 

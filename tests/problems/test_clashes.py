@@ -37,10 +37,10 @@ def test_first_clashes_are_those_of_sets_of_items(problem):
         assert {-1, 1, 2, 3} <= {*found}
 
 
-@pytest.mark.parametrize(
-    ("cell", "region", "what"),
-    [(5, 2, "region 1 has 3"), (14, 2, "region 2 has 5"), (15, 200, "region 3 has 3")],
-)
+CHANGED = [(5, 2, "region 1 has 3"), (14, 2, "region 2 has 5"), (15, 200, "region 3 has 3")]
+
+
+@pytest.mark.parametrize(("cell", "region", "what"), CHANGED)
 def test_a_region_of_the_wrong_size_is_named(cell, region, what):
     square = plain(2, 2)
     shared = Rules(4, square.places, square.houses[:8])

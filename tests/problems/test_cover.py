@@ -150,14 +150,11 @@ def test_a_matrix_is_no_problem_until_it_is_made_one(ask, matrix):
 
 
 WITH_ALL = ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], bounds=[[0, 1]], costs=[5])
+OF_EACH_CLASS = [WITH_ALL, Sudoku(2, 2), bs.Variant(Sudoku(2, 2).rules)]
 
 
 @pytest.mark.parametrize("send", [lambda x: x, copy.copy, lambda x: pickle.loads(pickle.dumps(x))])
-@pytest.mark.parametrize(
-    "problem",
-    [WITH_ALL, Sudoku(2, 2), bs.Variant(Sudoku(2, 2).rules)],
-    ids=lambda problem: type(problem).__name__,
-)
+@pytest.mark.parametrize("problem", OF_EACH_CLASS, ids=lambda problem: type(problem).__name__)
 def test_problems_stay_as_they_were_made(problem, send):
     problem = send(problem)
     count = bs.count(problem).count

@@ -46,10 +46,11 @@ def test_known_counts_of_large_problems(text):
     assert bs.solution_graph(text).count == LARGE[text]
 
 
+LARGE_TABLES = {"matchings:13": 7_905_853_580_625, "partitions:12": 4_213_597}
+
+
 @pytest.mark.large
-@pytest.mark.parametrize(
-    ("text", "count"), [("matchings:13", 7_905_853_580_625), ("partitions:12", 4_213_597)]
-)
+@pytest.mark.parametrize(("text", "count"), LARGE_TABLES.items())
 def test_known_counts_of_large_tables(text, count):
     assert bs.count(text, engine="memo", jobs=1).count == count
 

@@ -66,8 +66,6 @@ REFUSED = [
     (lambda: coloured([0, 1, 0, 2], ["red"]), "1 colour names, but the highest colour is 2"),
     (lambda: named(colors=[None]), "colours of option 0 must be a mapping of items, not None"),
     # rules of grids
-    (lambda: bs.Sudoku(16, 16), "a box of 16×16 gives 256 digits"),
-    (lambda: bs.grid_problem(4, (1, 1)), "a box of 1×1 does not give 4 digits"),
     (lambda: bs.grid_problem(6, "3x3", "x"), "a box of 3×3 does not give 6 digits"),
     (lambda: bs.grid_problem(9, rules="knight"), "unknown rule 'knight'; choose from x,"),
     (lambda: bs.grid_problem(6, rules="windoku"), "no rule 'windoku' for boxes of 2×3"),

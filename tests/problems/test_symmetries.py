@@ -85,10 +85,10 @@ def test_numbers_in_names_of_items_may_be_long():
     assert bs.symmetries(problem).images.tolist() == [[0, 1, 2], [0, 2, 1]]
 
 
-@pytest.mark.parametrize(
-    ("problem", "stack", "is_said"),
-    [("steiner:7", (), True), ("queens:6", (1,), True), ("queens:6", (), False)],
-)
+SAID = [("steiner:7", (), True), ("queens:6", (1,), True), ("queens:6", (), False)]
+
+
+@pytest.mark.parametrize(("problem", "stack", "is_said"), SAID)
 def test_problems_without_symmetries_say_so(caplog, problem, stack, is_said):
     bs.count(problem, stack, up_to_symmetry=True)
     assert ("no symmetries are known that leave the problem" in caplog.text) == is_said

@@ -115,12 +115,9 @@ def test_a_file_and_the_function_mean_the_same():
     assert tilings.read_tiling(text).fingerprint == bs.tiling(CHESSBOARD, "pentominoes").fingerprint
     text = "board: XXX/XXX\nkind: fixed\npiece a: X/X\npiece b at most once: XX\n"
     text += "pieces any number: I1\n"
-    same = bs.tiling(
-        [[1, 1, 1], [1, 1, 1]],
-        [{"a": "X/X", "b": [[True, True]]}, "I1"],
-        kind="fixed",
-        use={"b": "at most once", "I1": "any number"},
-    )
+    pieces = [{"a": "X/X", "b": [[True, True]]}, "I1"]
+    use = {"b": "at most once", "I1": "any number"}
+    same = bs.tiling([[1, 1, 1], [1, 1, 1]], pieces, kind="fixed", use=use)
     assert tilings.read_tiling(text).fingerprint == same.fingerprint
     assert same.option_name(same.n_options - 1) == "I1 r2c3"
     assert (same.n_primary, same.n_items) == (7, 8)

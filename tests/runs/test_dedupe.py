@@ -29,35 +29,29 @@ def written(path, rows):
     return str(path)
 
 
-@pytest.mark.parametrize(("symmetry", "form"), [(False, " ".join), (True, str)])
-def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, tmp_path):
+SHARED = [(False, " ".join, "note"), (True, str, "note"), (False, str, "rules")]
+
+
+@pytest.mark.parametrize(("symmetry", "form", "more"), SHARED)
+def test_rows_that_share_only_the_solution_are_kept_and_counted(symmetry, form, more, tmp_path):
     clues = ["12....2..3.....4", "124...2..3.....4"]
     rows = [f"{PUZZLE},{SOLUTION}", *(f"{form(some)},{form(SOLUTION)}" for some in clues)]
-    rows = ["puzzle,solution", *rows, f"{'.' * 16},1234341223414123"]
-    (tmp_path / "train.csv").write_text("\n".join(rows))
+    rows = [f"{row},antiknight\n" for row in (*rows, f"{'.' * 16},1234341223414123")]
+    (tmp_path / "train.csv").write_text("".join([f"puzzle,solution,{more}\n", *rows]))
     labels = str.maketrans("1234", "4321" if symmetry else "1234")
     test, moved = PUZZLE.translate(labels), SOLUTION.translate(labels)
-    (tmp_path / "test.csv").write_text(f"puzzle,answer\n{test},{moved}\n")
+    (tmp_path / "test.csv").write_text(f"puzzle,answer,{more}\n{test},{moved},antiknight\n")
     files = tmp_path / "train.csv", tmp_path / "out.csv"
     how = {"against": [tmp_path / "test.csv"], "up_to_symmetry": symmetry}
     summary = bs.dedupe(*files, **how)
     assert (summary.known, summary.kept, summary.same_solution) == (1, 3, 2)
-    assert "; same solution, other clues: 2 (--column solution finds them)" in str(summary)
+    options = "--column solution" + " --rule-columns none" * (more == "rules")
+    assert f"; same solution, other clues: 2 ({options} finds them)" in str(summary)
     assert bs.dedupe(*files).same_solution == 0
     (tmp_path / "test.csv").write_text(f"solution\n{moved}\n")
+    how["rule_columns"] = None if more == "note" else "none"
     summary = bs.dedupe(*files, **how, column="solution")
     assert (summary.known, summary.kept, summary.same_solution) == (3, 1, 0)
-
-
-def test_the_summary_says_how_the_same_solution_is_found_where_columns_give_rules(tmp_path):
-    for name, clues in ("train", PUZZLE), ("test", "12....2..3.....4"):
-        text = f"puzzle,solution,rules\n{clues},{SOLUTION},antiknight\n"
-        (tmp_path / f"{name}.csv").write_text(text)
-    files, against = (tmp_path / "train.csv", tmp_path / "out.csv"), [tmp_path / "test.csv"]
-    said = str(bs.dedupe(*files, against=against))
-    assert said.endswith(": 1 (--column solution --rule-columns none finds them)")
-    how = {"column": "solution", "rule_columns": "none"}
-    assert bs.dedupe(*files, against=against, **how).known == 1
 
 
 @pytest.mark.parametrize("begin", [0, 5])
@@ -217,6 +211,7 @@ def test_what_cannot_be_done_is_one_message(here):
     four, out = written(here / "four.csv", [PUZZLE]), "out.csv"
     six = written(here / "six.csv", ["." * 36])
     (here / "ruled.csv").write_text(f"puzzle,rules\n{PUZZLE},x\n")
+    (here / "marked.csv").write_text(f"first,puzzle\n1,{PUZZLE}\n")
     large = here / "large.txt"
     large.write_text(" ".join(["."] * 625) + "\n")
     cases = [
@@ -228,13 +223,11 @@ def test_what_cannot_be_done_is_one_message(here):
         ((str(large), out), {"up_to_symmetry": True}, "grids of 25×25 with boxes of 5×5 have too"),
         (("-", out), {"against": ["-"]}, "standard input can be read once"),
         ((four, out), {"against": [out]}, "out.csv: No such file"),
+        (("marked.csv", out), {"mark": True}, "has a column first already"),
     ]
     for files, how, message in cases:
         with pytest.raises(bs.BatchsolveError, match=message):
             bs.dedupe(*files, **how)
-    (here / "marked.csv").write_text(f"first,puzzle\n1,{PUZZLE}\n")
-    with pytest.raises(bs.InputError, match="has a column first already"):
-        bs.dedupe("marked.csv", out, mark=True)
     assert sorted(path.suffix for path in here.iterdir()) == [".csv"] * 4 + [".txt"]
 
 
@@ -278,11 +271,10 @@ def test_rows_without_own_rules_have_forms_beside_others(column):
 
 
 BOXES = ["AABBAABBCCDDCCDD", "1 1 2 2 1 1 2 2 3 3 4 4 3 3 4 4"]
+USUAL = [("rules", " "), *(("regions", boxes) for boxes in BOXES)]
 
 
-@pytest.mark.parametrize(
-    ("column", "usual"), [("rules", " "), *(("regions", boxes) for boxes in BOXES)]
-)
+@pytest.mark.parametrize(("column", "usual"), USUAL)
 def test_the_usual_rules_are_none_however_they_are_said(column, usual):
     puzzles = [PUZZLE, PUZZLE, SAME_BUT_FOR_SYMMETRY]
     table = pa.table({"puzzle": puzzles, column: ["", usual, usual]})

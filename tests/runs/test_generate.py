@@ -20,16 +20,14 @@ from batchsolve.runs import generate as generation
 from batchsolve.tables.drawn_rules import LINES as KINDS_OF_LINES
 from batchsolve.tables.rule_columns import OWN, own_rules
 
+TWO_STRINGS = ".Shape~4x4.DisjointSets\n.Diagonal~1.Cage~5~R3C1~R4C1.~R4C4_2.V~R1C1~R2C1"
 GRIDS = {
     "boxes": {"box": (2, 2)},
     "rows and columns": {"box": (1, 4)},
     "diagonals": {"box": (2, 2), "rules": "x"},
     "rows of other rules": {"box": (2, 2), "rules": "disjoint"},
     "regions": {"regions": "AAAB ACBB DCCB DDDC"},
-    "constraints": {
-        "box": (2, 2),
-        "constraints": ".Shape~4x4.DisjointSets\n.Diagonal~1.Cage~5~R3C1~R4C1.~R4C4_2.V~R1C1~R2C1",
-    },
+    "constraints": {"box": (2, 2), "constraints": TWO_STRINGS},
 }
 LINE = ".Shape~4x4.Diagonal~-1.Thermo~R1C2~R2C3"
 IMAGES = {

@@ -1,6 +1,5 @@
 """Malformed inputs: one clear message, the right exit code, and every other row answered."""
 
-import csv
 import gzip
 import json
 import os
@@ -114,9 +113,7 @@ def test_a_table_without_rows_is_solved_whatever_its_boxes(solve, tmp_path, box)
 UNFIT = {  # options -> words of the message
     "--column x": ["'x'", "'puzzle'"],
     "--box 2x3": ["81", "36"],
-    "--alphabet 1-8": ["9 different", "1-9"],
     f"--limit {10**30}": ["limit"],
-    "--engine none": ["none", "dlx"],
 }
 
 
@@ -205,11 +202,9 @@ def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve):
     assert done.column("note") == ['5" disk'] + ["x\ny"] * 200
 
 
-def test_a_line_longer_than_a_csv_field_may_be(solve, request):
-    before = csv.field_size_limit(1_000_000)  # because this test reads the output by that module
-    request.addfinalizer(lambda: csv.field_size_limit(before))
-    done = solve("1" * 200_000 + f"\n{P}\n{P2}\n", name="in.txt")
-    assert (done.code, done.column("solution")) == (1, ["", S, S2])
+def test_a_line_longer_than_a_csv_field_may_be(solve):
+    done = solve("1" * 200_000 + f"\n{P}\n{P2}\n", name="in.txt", out="out.jsonl")
+    assert (done.code, done.column("solution")) == (1, [None, S, S2])
     assert "200000 characters" in done.rows[0]["message"]
 
 

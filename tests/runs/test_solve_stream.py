@@ -126,7 +126,7 @@ WRONG = [
     (pa.table({"grid": [PUZZLE]}), "table 2: has no column 'puzzle'"),
     (TABLE.append_column("Rules", TABLE["puzzle"]), "table 2: column 'Rules' may hold rules of"),
     (pa.table([[PUZZLE], [1], [2]], ["puzzle", "a", "a"]), "table 2: names the column 'a' twice"),
-    ({"puzzle": [PUZZLE]}, "a table is one of Arrow, .*, not a dict"),
+    ({"puzzle": [PUZZLE]}, "a table is one of Arrow, .*, not a dict: ma"),
 ]
 
 

@@ -43,14 +43,6 @@ def test_any_other_can_be_named(blank, tmp_path):
     assert bs.count(bs.read_problem(str(tmp_path / "grid.txt"), blank=blank)).count == 1
 
 
-def test_the_first_of_one_symbol_too_many_in_an_alphabet_is_the_blank(tmp_path):
-    found = corpus(tmp_path, PUZZLE.replace(".", "?"), alphabet="?1-4")
-    assert digits(found) == [RIGHT]
-    assert found.notation.blank == "?"
-    letters = PUZZLE.translate(str.maketrans("1234.", "ABCD?"))
-    assert digits(corpus(tmp_path, letters, alphabet="?A-D")) == [RIGHT]
-
-
 def test_what_is_named_is_the_only_blank(tmp_path):
     rows = PUZZLE.replace(".", "?"), PUZZLE.replace(".", "?", 1)
     [batch] = corpus(tmp_path, "\n".join(rows), blank="?").batches()

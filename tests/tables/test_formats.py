@@ -62,14 +62,14 @@ def test_an_array_of_numpy(read, shape, kind):
         assert read("in.npy", npy(values)) == (["puzzle"], digits(PUZZLES), [])
 
 
-@pytest.mark.parametrize(
-    ("n", "wrong", "said"),
-    [
-        (4, 5, "row 1, column 3: '5' is not in the alphabet 1-4"),
-        (4, -2, "row 1, column 3: '?' is not in the alphabet 1-4"),
-        (16, 300, "row 1, column 3: '300' is not a number from 1 to 16"),
-    ],
-)
+WRONG_DIGITS = [
+    (4, 5, "row 1, column 3: '5' is not in the alphabet 1-4"),
+    (4, -2, "row 1, column 3: '?' is not in the alphabet 1-4"),
+    (16, 300, "row 1, column 3: '300' is not a number from 1 to 16"),
+]
+
+
+@pytest.mark.parametrize(("n", "wrong", "said"), WRONG_DIGITS)
 def test_minus_one_is_a_blank_and_a_wrong_digit_makes_one_row_invalid(n, wrong, said, tmp_path):
     grids = np.full((3, n * n), -1)
     grids[:, 1] = n

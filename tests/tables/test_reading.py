@@ -153,19 +153,21 @@ BAD_GRIDS = {
 
 
 def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
-    path = save("grid.txt", NINE)
-    with pytest.raises(InputError, match="a grid of 9×9 cells; boxes of 6 cells make 6×6"):
-        read_problem(path, box=(2, 3))
-    with pytest.raises(InputError, match=r"grid\.txt: alphabet '1-8' has the symbols"):
-        read_problem(path, alphabet="1-8")
-    with pytest.raises(InputError, match=r"grid\.txt: a column needs a row"):
-        read_problem(path, column="puzzle")
-    with pytest.raises(InputError, match=r"^1\.\.\..*4: is a grid, which has no columns to name"):
-        read_problem("1.....2..3.....4", column="x")
-    with pytest.raises(InputError, match="queens:4: only grids in files have a box"):
-        read_problem("queens:4", box=(2, 2))
-    with pytest.raises(InputError, match=r"one\.ec: is an exact cover problem; only grids"):
-        read_problem(save("one.ec", "1 1\na\na\n"), alphabet="1-9")
+    grid, one = save("grid.txt", NINE), save("one.ec", "1 1\na\na\n")
+    for name, how, why in (
+        (grid, {"box": (2, 3)}, "a grid of 9×9 cells; boxes of 6 cells make 6×6"),
+        (grid, {"alphabet": "1-8"}, r"grid\.txt: alphabet '1-8' has the symbols"),
+        (grid, {"column": "puzzle"}, r"grid\.txt: a column needs a row"),
+        (
+            "1.....2..3.....4",
+            {"column": "x"},
+            r"^1\.\.\..*4: is a grid, which has no columns to name",
+        ),
+        ("queens:4", {"box": (2, 2)}, "queens:4: only grids in files have a box"),
+        (one, {"alphabet": "1-9"}, r"one\.ec: is an exact cover problem; only grids"),
+    ):
+        with pytest.raises(InputError, match=why):
+            read_problem(name, **how)
 
 
 def test_problems_come_from_standard_input(typed):  # test_forms has compressed files

@@ -265,14 +265,13 @@ def test_a_row_without_a_box_has_the_one_that_is_named(tmp_path):
     assert kept == [True, True, False, False]  # of one box each
 
 
-@pytest.mark.parametrize(
-    ("first", "last"), [("", [288, 576, None]), (None, [288, 576, None]), ("red", [288] * 3)]
-)
-def test_boxes_may_come_after_the_first_rows(first, last, monkeypatch):
+@pytest.mark.parametrize("first", ["", None, "red"])
+def test_boxes_may_come_after_the_first_rows(first, monkeypatch):
     monkeypatch.setattr("batchsolve.tables.corpus.SAMPLE_ROWS", 100)
     columns = {"puzzle": ["." * 16] * 403, "box": [*[first] * 401, "1x4", "four"]}
     with small_blocks(500):
-        assert answers_to(columns, "n_solutions", limit=999)[-3:] == last
+        found = answers_to(columns, "n_solutions", limit=999)[-3:]
+    assert found == ([288] * 3 if first == "red" else [288, 576, None])
 
 
 def test_boxes_of_other_sizes_are_faults_even_if_most_rows_have_them():

@@ -270,13 +270,15 @@ def test_a_pipe_is_no_file(tmp_path):
 
 
 def test_a_part_of_a_table_is_sent_to_workers_without_the_rest(tmp_path):
-    pq.write_table(pa.table({"puzzle": [P] * 10_000}), tmp_path / "in.parquet")
+    table = pa.table({"puzzle": [P] * 10_000})
+    pq.write_table(table, tmp_path / "in.parquet", row_group_size=2_000)
     corpus = Corpus([str(tmp_path / "in.parquet")])
     parts = list(corpus.blocks(most_rows=100))
     assert max(len(pickle.dumps(part)) for part in parts) < 5_000
     *_, rest = corpus.blocks(begin=Boundary(0, 9_990))
     assert len(pickle.dumps(rest)) < 3_000
-    corpus = Corpus([TableSource(pq.read_table(tmp_path / "in.parquet"))])
+    assert len(corpus.reader.read(rest)) == 10
+    corpus = Corpus([TableSource(table)])
     parts = [pickle.dumps(part) for part in corpus.blocks(most_rows=100)]
     assert max(map(len, parts)) < 5_000
     assert pickle.loads(parts[1]).rows()[0]["puzzle"].to_pylist() == [P] * 100
