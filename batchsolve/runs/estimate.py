@@ -422,7 +422,7 @@ def _doubt(nodes: Floats, solutions: Floats) -> str:
         about -= about.mean()
         variance = float((about**2).mean())
         skewness = float((about**3).mean()) / variance**1.5 if variance else 0.0
-        # from so many on, the mean is nearly normal: W. G. Cochran, Sampling Techniques, 1953
+        # samples whose mean is nearly normal: W. G. Cochran, Sampling Techniques, 1953
         needed = max(LEAST_PROBES, ceil(25 * skewness**2))
         if samples.size < needed:
             return f"the interval of {what} needs {needed:,} probes"

@@ -373,9 +373,9 @@ def dedupe(
 ) -> Any:
     r"""Leave out the rows whose puzzle is in an earlier row or in another table.
 
-    Puzzles are equal if their digits and their rules are equal, however they are written. The first
-    row of each puzzle is kept with all its columns, in the order of the input. Invalid rows are
-    kept too.
+    Puzzles are equal if their digits and their rules are equal, in any order and form; but houses
+    of a named rule, of ``regions`` and of ``constraints`` are told apart. The first row of each
+    puzzle is kept with all its columns, in the order of the input. Invalid rows are kept too.
 
     Parameters
     ----------
