@@ -182,6 +182,9 @@ WRONG = {
     "collect is True or False, not 'no'": lambda: bs.Run("x", "queens:6", collect="no"),
     "resume is True or False, not 'no'": lambda: bs.Run("x", "queens:6", resume="no"),
     "a name is text, not array": lambda: bs.Run("x", "queens:6", name=np.zeros(2)),
+    "ordered is True or False, not array": lambda: bs.solution_graph(
+        "queens:6", ordered=np.array([True])
+    ),
     "a title is text, not 5": lambda: bs.draw("queens:6", title=5),
     "by is text, not array": lambda: bs.distribution("queens:6", np.zeros(2)),
     "settings are a PuzzleSettings, not array": lambda: bs.generate(wanted=np.zeros(2)),

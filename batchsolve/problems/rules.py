@@ -347,10 +347,8 @@ def regions_of(labels: Iterable[Any], n: int) -> list[Cells]:
     for cell, label in enumerate(labels):
         found.setdefault(label, []).append(cell)
     for label, cells in found.items():
-        if len(cells) != n:
-            raise ProblemError(
-                f"region {quoted(label)} has {len(cells)} cells; each region has {n}"
-            )
+        if (size := len(cells)) != n:
+            raise ProblemError(f"region {quoted(label)} has {size} cells; each region has {n}")
     return [tuple(cells) for cells in found.values()]
 
 

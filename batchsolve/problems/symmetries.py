@@ -320,9 +320,9 @@ def _board_moves(problem: ExactCover) -> Iterator[dict[int, int]]:
     named = ((i, named_place(problem.item_name(i))) for i in range(problem.n_items))
     places = {i: place for i, place in named if place[0]}
     yield from _moves_of(places)
-    others = [i for i, (at, rest) in places.items() if not rest and not {"r", "c"} <= at.keys()]
-    if 0 < len(others) < len(places):
-        yield from _moves_of({i: place for i, place in places.items() if i not in others})
+    clear = {i: (at, rest) for i, (at, rest) in places.items() if rest or {"r", "c"} <= at.keys()}
+    if 0 < len(clear) < len(places):
+        yield from _moves_of(clear)
 
 
 def _moves_of(places: Mapping[int, tuple[dict[str, int], str]]) -> Iterator[dict[int, int]]:

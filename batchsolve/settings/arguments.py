@@ -152,8 +152,10 @@ def flag_of(name: str, value: Any) -> bool:
         ...
     batchsolve.errors.InputError: stats is True or False, not 'no'
     """
-    with argument_errors(f"{name} is True or False", value):
-        return [None, False, True].index(value) == 2  # with those of NumPy; pandas.NA raises
+    with argument_errors(f"{name} is True or False", value):  # arrays have no hash
+        if {value} <= {None, False, True}:  # with those of NumPy
+            return bool(value)
+        raise TypeError
 
 
 def names_in(text: str) -> list[str]:

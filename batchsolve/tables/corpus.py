@@ -196,8 +196,8 @@ class Corpus(Tables):
         self._sample = source.table
         with prefixed(source.path, InputError):
             self._rule_columns = self._columns_of_rules(rule_columns)
-        main, here = self.reader.main, set(filter(self._holds_rules, COLUMNS))
-        names = tuple(name for name in COLUMNS if name in here.union(main.rules.names))
+        main = self.reader.main
+        names = tuple(n for n in COLUMNS if n in main.rules.names or self._holds_rules(n))
         self.reader = replace(
             self.reader,
             input_schema=self.schema,

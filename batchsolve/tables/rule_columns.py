@@ -175,9 +175,8 @@ class RuleColumns:
         regions, wrong = _numbered_regions(texts, n)
         for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
             regions[place] = _NONE
-            text = texts[place].as_py()
-            with _faults_of(rows[place : place + 1], faults), _column_named(regions=text):
-                labels = drawn_labels(text, square_drawing(n))
+            with _faults_of(rows[place : place + 1], faults), malformed(f"column {REGIONS!r}"):
+                labels = drawn_labels(texts[place].as_py(), square_drawing(n))
                 for region, cells in enumerate(regions_of(labels, n)):
                     regions[place, list(cells)] = region
         if self.regions is None and (box := self.box or default_box(n)):
@@ -343,7 +342,7 @@ def _faults_of(rows: Ints, faults: dict[int, str]) -> Iterator[None]:
 
 
 def _column_named(**texts: str) -> AbstractContextManager[None]:
-    """Name the first of these columns that has a text in errors of it, whatever they are."""
+    """Name the first of these columns that has a text in errors that come of any of them."""
     names = [name for name, text in texts.items() if text.strip()]
     return malformed(f"column {names[0]!r}") if names else nullcontext()
 
@@ -368,11 +367,11 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> RuleReader:
     rules = RuleReader(n, drawing)
     cages, sums, *others = map(str.strip, texts)
     if cages or sums:
-        with _column_named(cages=cages or sums):
+        with malformed(f"column {CAGES!r}"):
             read_cages(cages, sums, rules)
     for (name, add), text in zip(_READERS.items(), others, strict=True):
         if text:
-            with _column_named(**{name: text}):
+            with malformed(f"column {name!r}"):
                 add(text, rules)
     return rules
 
