@@ -56,7 +56,7 @@ def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypa
     how = "--engine", "dlx", "--json", "--quiet", *cluster.options
     listed = facts(batchsolve(hosts, "enumerate", QUEENS, "-o", "run", *how))
     assert (listed["count"], listed["complete"], listed["failures"]) == (N_QUEENS, True, [])
-    put(hosts, CORPUS, "in", files=2)
+    put(hosts, CORPUS, "in", files=10)  # several for either node, however slow
     how = "--json", "--quiet", *cluster.options
     solved = facts(batchsolve(hosts, "solve", address("in"), "-o", address("out"), *how))
     assert (solved["rows"], solved["unique"], solved["disagree"]) == (10_000, 10_000, 0)
@@ -64,8 +64,8 @@ def test_dask_on_hosts_gives_the_same_bytes_and_counts(hosts, tmp_path, monkeypa
     assert askers(hosts, "PUT", "out") == {"node1", "node2"}  # and not by way of the command
     header, *rows = CORPUS.read_text().splitlines(True)
     (tmp_path / "in").mkdir()
-    for k in range(2):
-        text = header + "".join(rows[5000 * k : 5000 * (k + 1)])
+    for k in range(10):
+        text = header + "".join(rows[1000 * k : 1000 * (k + 1)])
         (tmp_path / "in" / f"{k:03d}.csv").write_text(text)
     monkeypatch.chdir(tmp_path)  # for the journal
     bs.solve_file((tmp_path / "in").as_uri(), (tmp_path / "out").as_uri(), jobs=1)
