@@ -381,7 +381,7 @@ def wrong_kind(value: object) -> str:
         (isinstance(value, dict), "make a table of it with pyarrow.table, for solve_table"),
         (
             is_table(value),
-            "solve_table takes tables with a column of puzzles; of cells, give to_numpy() to "
+            "functions of tables, such as solve_table, take it; of cells, give to_numpy() to "
             "solve_batch",
         ),
         (is_unordered(value), "make it a list: solve_batch(list(puzzles))"),

@@ -137,7 +137,7 @@ def test_what_a_command_says_is_logged(tmp_path, caplog):
 def test_answers_are_shown_as_grids_in_notebooks():
     answer = bs.solve(GRID)
     shown = answer._repr_html_()
-    assert shown.startswith("<p>unique, 1 solution</p><div><svg")
+    assert shown.startswith("<p>unique, 1 solution found</p><div><svg")
     assert re.findall(r'class="bs-digit"[^>]*>([^<>]*)</text>', shown) == list(answer.solution)
     assert "bs-frame" in bs.solve("1" + "." * 8, regions="AAB ACB CCB")._repr_html_()
     assert answer.message is None

@@ -460,7 +460,9 @@ LINES = {
     "solve": Line("{home}/in.csv -o out.csv", "--node-limit 1", engine="--json", branch="--json"),
     "audit": Line("{home}/in.csv {home}/in.csv"),
     "partition": Line(
-        "{home}/repeated.csv -o parts", "--bins 5 --output others", bins="--by rules --json"
+        "{home}/repeated.csv -o parts --seed 1",
+        "--bins 5 --output others --seed 2",
+        bins="--by rules --json",
     ),
     "dedupe": Line("{home}/repeated.csv -o out.csv", "--against {home}/in.csv"),
     "generate": Line(

@@ -300,7 +300,7 @@ def as_options(message: str) -> str:
     >>> as_options("say which with `up_to_symmetry`")
     'say which with --up-to-symmetry'
     >>> as_options("count_file() takes no `box`; leave it out")
-    'this command takes no --box; leave it out'
+    'with these arguments, this command takes no --box; leave it out'
     """
-    message = re.sub(r"^\w+\(\)(?= takes no `)", "this command", message)
+    message = re.sub(r"^\w+\(\)(?= takes no `)", "with these arguments, this command", message)
     return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)

@@ -593,12 +593,13 @@ def _takes(engine: Engine, problem: ExactCover) -> bool:
     return True
 
 
-def counter_for(name: str, problem: ExactCover) -> str:
+def counter_for(name: str, problem: ExactCover, is_row: bool = True) -> str:
     """Return the name of the engine that may take over a count of all covers; empty if none may.
 
-    It counts equal subtrees once, so it suits problems in which many subtrees are equal.
+    It counts equal subtrees once, so it suits problems in which many subtrees are equal. Grids that
+    are rows stay with the engine that searches them side by side.
     """
-    if name != AUTO or engine_for(name, problem).capabilities.tree != MRV_TREE:
+    if name != AUTO or (is_row and engine_for(name, problem).capabilities.tree != MRV_TREE):
         return ""
     counters = engines_with("counts_only")
     return next((each for each in counters if _takes(get_engine(each), problem)), "")

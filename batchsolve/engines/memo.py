@@ -253,8 +253,7 @@ def _n_subsets(near: Bools, order: Ints) -> float:
     end[order] = np.arange(n)
     stays = begin < end
     changes = np.bincount(begin[stays], minlength=n) - np.bincount(end[stays], minlength=n)
-    widths = np.cumsum(changes).astype(np.float64)
-    return float(np.logaddexp2.reduce(widths))
+    return float(np.logaddexp2.reduce(np.cumsum(changes).astype(np.float64)))
 
 
 def narrow_order(problem: ExactCover) -> Ints:

@@ -24,7 +24,8 @@ limit on nodes limits the solver too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from itertools import chain, count, pairwise, takewhile
+from operator import eq
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,7 @@ def _search_branch(
     # Above the depth of a split every stack is cut, so one cover tells enough.
     most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
     any_will_do = tally.whole and tally.covers_left <= most
-    covers = formula.covers(top, known, most if any_will_do else most + 1)
+    covers = formula.covers(top, known[:most] if any_will_do else known, most + (not any_will_do))
     is_small = len(covers) <= most or covers == [top]
     branches: list[_Branch] = []
     if not covers:
@@ -115,8 +116,9 @@ def _cut(formula: _Formula, branch: _Branch, covers: list[list[int]]) -> list[_B
 
 
 def _n_nodes(stack: list[int], covers: list[list[int]]) -> int:
-    """Count the partial covers from a stack to covers below it, both included."""
-    return len({tuple(c[:end]) for c in covers for end in range(len(stack), len(c) + 1)})
+    """Count the partial covers from a stack to ascending covers below it, both included."""
+    shared = (sum(takewhile(bool, map(eq, *two))) for two in pairwise([stack, *covers]))
+    return 1 + sum(map(len, covers)) - sum(shared)
 
 
 class _Formula:

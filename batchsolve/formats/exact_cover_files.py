@@ -351,7 +351,7 @@ def _problem(
     names: Sequence[str],
     n_primary: int,
     lines: Iterable[Line],
-    bounds: Sequence[Sequence[int]] | None = None,
+    bounds: npt.ArrayLike | None = None,
     is_dlx: bool = False,
 ) -> ExactCover:
     """Build a problem from its items and the lines of its options; .dlx has colours and costs."""

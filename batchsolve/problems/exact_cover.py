@@ -630,7 +630,7 @@ def check_kind(problem: object, kind: type[ExactCover]) -> None:
     if not isinstance(problem, kind):
         raise ProblemError(
             f"the problem must be of the class {kind.__name__}, not {quoted(problem)}; "
-            f"read_problem reads what a text names"
+            f"that of a text is read_problem(text).problem"
         )
 
 

@@ -401,10 +401,6 @@ def _nonconsecutive(box_rows: int, box_columns: int) -> Iterator[tuple[int, int,
     return ((a, b, "apart") for a, b in _apart((0, 1), (1, 0))(box_rows, box_columns))
 
 
-def _is_square(box_rows: int, box_columns: int) -> bool:
-    return box_rows == box_columns > 1
-
-
 def _any(box_rows: int, box_columns: int) -> bool:
     return True
 
@@ -413,7 +409,7 @@ _Make = Callable[[int, int], Iterator[Any]]
 _Fits = Callable[[int, int], bool]
 NAMED: dict[str, tuple[str, str, _Make, _Fits]] = {
     "x": ("each diagonal holds every digit once", "houses", diagonals, _any),
-    "windoku": ("each window between the boxes is a house", "houses", _windows, _is_square),
+    "windoku": ("windows between boxes are houses", "houses", _windows, lambda r, c: r == c > 1),
     "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _any),
     "centerdot": (
         *("the cells in the middle of boxes differ", "houses", _centers),

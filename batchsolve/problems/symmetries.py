@@ -492,8 +492,7 @@ class _Refinement:
     def __init__(self, n_vertices: int, edges: Ints) -> None:
         order = np.argsort(np.concatenate([edges[:, 0], edges[:, 1]]), kind="stable")
         self._tails = np.concatenate([edges[:, 1], edges[:, 0]])[order]
-        degrees = np.bincount(edges.ravel(), minlength=n_vertices)
-        self._starts = begins_of(degrees)[:-1]
+        self._starts = begins_of(np.bincount(edges.ravel(), minlength=n_vertices))[:-1]
         self._edges, self._pairs = edges, _sorted_pairs(edges)
 
     def refined(self, classes: Ints) -> Ints:

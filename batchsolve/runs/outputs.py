@@ -255,6 +255,7 @@ class OneFile(Output):
 
     def __init__(self, path: str, is_whole: bool = False) -> None:
         self.path, self.kept = path, partial_path(path)
+        self.form = f"a {''.join(split_suffixes(path))} file"
         self.journal = "" if is_whole else f"{self.kept}.journal"
         self._named = path if is_whole else self.kept  # in messages
 

@@ -384,12 +384,13 @@ def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> I
 def _fill(part_of: Ints, strata: Ints, room: Floats, rng: np.random.Generator) -> None:
     """Draw the parts of single rows; what a stratum cannot have right, the next ones make up.
 
-    The largest strata come last, for which that matters least.
+    The largest strata come last, for which that matters least, and others of one size in any order.
     """
     singles = np.flatnonzero(part_of < 0)
     counts = np.bincount(strata[singles], minlength=room.shape[1])
     carried = np.zeros(len(room))
-    for s in np.argsort(counts, kind="stable").tolist():
+    order = rng.spawn(1)[0].permutation(counts.size)
+    for s in order[np.argsort(counts[order], kind="stable")].tolist():
         wanted = room[:, s] + carried
         n_each = _whole(wanted, int(counts[s]))
         rows = rng.permutation(singles[strata[singles] == s])

@@ -195,8 +195,8 @@ class Run(AbstractContextManager["Run"]):
             if n_nodes := self._totals.nodes:
                 LOG.info("%s goes on after %s", self._directory, counted(n_nodes, "node"))
             with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-                self._is_begun = True
                 self._tree = self._tree_of(pool, replace(search, engine=self._engine), begin)
+                self._is_begun = True
                 return searched(self._tree, pool, tell)
         except BaseException as error:
             if self._is_begun and os.path.exists(self._journal.path):

@@ -87,7 +87,7 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the solution as a grid, or the reason for its absence, for a notebook."""
-        why = escape(self.message or counted(self.n_solutions, "solution"))
+        why = escape(self.message or f"{counted(self.n_solutions, 'solution')} found")
         facts = f"<p>{self.status}, {why}</p>"
         if self.solution is None:
             return facts

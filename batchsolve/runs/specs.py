@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -477,7 +477,7 @@ class FileRun:
         n_tasks = self.output.block_size.most // TASKS.most
         self.spec = replace(open_spec(self.paths, self.output), size=n_tasks)
         # before a journal is made, because a cluster may be unreachable
-        with self.output.held(), self.pool:
+        with self._alone(), self.pool:
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             if is_parquet and isinstance(self.spec.source, Corpus):
                 reader = replace(self.spec.reader, numbers=numbers_of(self.spec.source, self.pool))
@@ -492,6 +492,17 @@ class FileRun:
                 note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Be the only run that writes to the output; at its end, remove the journal.
+
+        That is after the pool has ended its workers: until then, the run may be interrupted.
+        """
+        with self.output.held():
+            yield
+            if self.journal:
+                self.journal.remove()
 
     def _check(self) -> None:
         """Raise an error if nothing can be read or written as the settings say."""
@@ -510,9 +521,8 @@ class FileRun:
 
     def _write(self, table: RowTable) -> None:
         journal, (written, finished) = self.journal, self._restored()
-        if journal and finished and not exists(self.output.kept):
-            journal.remove()  # the run was stopped between its last two steps
-            return
+        if finished and not exists(self.output.kept):
+            return  # the run was stopped between its last two steps
         self.check_read()
         try:
             self.output.open(table.schema, written, journal.parts() if journal else [])
@@ -537,8 +547,6 @@ class FileRun:
             raise
         finally:
             self.output.close()
-        if journal:
-            journal.remove()
 
     def check_read(self) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""

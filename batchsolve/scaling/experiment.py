@@ -169,8 +169,8 @@ def begin_experiment(home: Path, about: dict[str, Any]) -> Experiment:
         if then.get(name) != now.get(name):
             raise InputError(
                 f"{home}: the experiment there has {name} = {then.get(name)!r}, this one "
-                f"{now.get(name)!r}; go on with the same command on the same machine, or name a "
-                f"new directory"
+                f"{now.get(name)!r}; go on with the same command and version on "
+                f"the same machine, or name a new directory"
             )
     return before
 

@@ -115,8 +115,7 @@ def _against_workers(
     found = [[] if per_worker else fits(one) for one in drawn]
     brackets = "in brackets: 95 % intervals" if any(found) else ""
     figure, (axes,) = charts.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
-    most = max(max(one.workers) for one in drawn)
-    line = np.linspace(1, most, 200)
+    line = np.linspace(1, max(max(one.workers) for one in drawn), 200)
     if per_worker:
         axes.axhline(1, color=GREY, label="ideal")
     else:
@@ -222,7 +221,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     for axes, name, values in zip(panels, names, positive.values(), strict=True):
         axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
         axes.set(yscale="log", ylim=(0.7, None))  # so that a single task is visible
-        charts.make_logarithmic(axes, "y", between=(1,))
+        charts.make_logarithmic(axes, "y", whole=True)
         charts.write_above(axes, f"{name}: {counted(values.size, 'task')}")
     panels[-1].set(xscale="log", xlim=(bins[0], bins[-1]))
     charts.make_logarithmic(panels[-1], "x")

@@ -61,7 +61,8 @@ WIDE_ENTRIES = 4_000  # of options that conflict with one, where nodes are wide
 WEIGHED_NODES = 2_000  # of the counter, fewer if they are wide; it takes up to 8 times as long
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
 WEIGHED_A_MEGABYTE = 2_500  # of its table
-LEAST_GAIN = 6  # nodes of the tree for each of the counter
+LEAST_GAIN = 6  # nodes of the tree for each of the counter; of grids, whose own engine has
+LEAST_GAIN_OF_GRIDS = 300  # a tree of 2 to 20 times fewer nodes than that of the counter
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
 HINT = "many subproblems are equal; --engine {} would count them once"
 
@@ -357,9 +358,10 @@ class TreeSearch:
         """
         settings = self._settings
         while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
-            counter, n_nodes = counter_for(AUTO, self._problem), self._weighing.n_nodes
+            counter, n_nodes = counter_for(AUTO, self._problem, False), self._weighing.n_nodes
             self._weighing = next_weighing(self._weighing) if counter else None
-            if counter and self._gain(counter, n_nodes) >= LEAST_GAIN:
+            least = LEAST_GAIN if self._work.engine.capabilities.tree else LEAST_GAIN_OF_GRIDS
+            if counter and self._gain(counter, n_nodes) >= least:
                 self._weighing = None
                 if self._collect or (settings.limit, settings.node_limit) != (None, None):
                     self.hint = HINT.format(counter)

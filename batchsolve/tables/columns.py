@@ -381,8 +381,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 def have_text(column: pa.Array) -> Bools:
     """Return True for each text that is not blank."""
-    trimmed = pc.ascii_trim_whitespace(pc.fill_null(column, ""))
-    return np.asarray(pc.not_equal(trimmed, ""))
+    return np.asarray(pc.not_equal(pc.ascii_trim_whitespace(pc.fill_null(column, "")), ""))
 
 
 def as_json(table: pa.Table, name: str) -> pa.ChunkedArray:

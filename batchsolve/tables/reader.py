@@ -706,8 +706,7 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     kinds, which = np.unique(codes, return_inverse=True)
     sizes = map(Form.of, kinds.tolist())
     blank = [(" " if as_numbers else "").join("." * n**2) for n, as_numbers in sizes]
-    made = pa.array(blank, pa.string())
-    texts = made.take(pa.array(which))
+    texts = pa.array(blank, pa.string()).take(pa.array(which))
     if not drawings:
         return texts
     return pa.array([drawings.get(row, one) for row, one in enumerate(texts.to_pylist())])

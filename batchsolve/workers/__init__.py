@@ -226,8 +226,7 @@ class Pool:
         """
         out: _Out = {}
         fresh = iter(tasks)
-        running = self._dispatch(work, fresh, out)
-        return self._collect(work, fresh, out, running)
+        return self._collect(work, fresh, out, self._dispatch(work, fresh, out))
 
     def _dispatch(self, work: Work, tasks: Iterable[Numbered], out: _Out) -> Iterator[Done | Lost]:
         do = partial(_attempt, self.workers.share(work))

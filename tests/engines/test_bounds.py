@@ -104,6 +104,7 @@ def test_bounds_of_one_and_one_are_none():
     same = bs.ExactCover([0, 1], [0], 1, bounds=[[1, 1]])
     assert same.bounds is None
     assert same.fingerprint == plain.fingerprint
+    assert bs.ExactCover.from_options([["x"]], [], ["x"], bounds={}).bounds is None
     wider = bs.ExactCover([0, 1], [0], 1, bounds=[[0, 1]])
     assert wider.fingerprint != plain.fingerprint
     assert (wider.n_bounded, wider.n_decisions, plain.n_decisions) == (1, 2, 1)

@@ -63,7 +63,7 @@ def test_a_stack_searched_whole_does_not_depend_on_others(grids, limit, allowanc
         spent += together.nodes[k]
 
 
-@pytest.mark.parametrize(("limit", "found"), [(200, 200), (288, 288), (UNLIMITED, 288)])
+@pytest.mark.parametrize(("limit", "found"), [(150, 150), (200, 200), (288, 288), (UNLIMITED, 288)])
 def test_a_stack_searched_whole_may_have_many_covers(limit, found):
     outcome = search(SMALL, WHOLE, limit=limit, keep=UNLIMITED, whole=True)
     assert outcome.counts.tolist() == [found]

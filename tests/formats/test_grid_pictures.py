@@ -10,7 +10,8 @@ from test_pictures import cells, shapes as shapes_of, steps
 
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.pictures.boards import outline
-from batchsolve.problems.notation import usual_notation
+from batchsolve.formats.pictures.svg import drawn
+from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.rules import NAMED, Cage, Rules, boxes, named, plain
 from batchsolve.problems.sudoku import Variant, grid_problem, overlapping
 
@@ -74,6 +75,7 @@ def test_cages_marks_and_signs():
     rules = replace(
         plain(3, 3),
         cages=(Cage((0, 1, 9), 12), Cage((3, 4), 10)),
+        groups=((12, 13), (12, 22)),
         marks=((5, 0b010101010), (6, 0b101010101), (7, 0b1011), (8, 0b111111111)),
         pairs=(
             *((20, 21, "consecutive"), (22, 23, "double"), (30, 31, "v"), (31, 40, "x")),
@@ -82,7 +84,9 @@ def test_cages_marks_and_signs():
     )
     [cages] = shapes(rules, "bs-cage")
     assert cages.get("d").count("M") == 2
+    assert len(shapes(rules, "bs-shade")) == 1  # of cells side by side
     assert [text.text for text in shapes(rules, "bs-small")] == ["124", "12", "10"]
+    assert ">ABD<" in drawn(Variant(rules), notation=Notation.from_name("A-I", 9)).shapes
     assert sorted(each.tag[-4:] for each in shapes(rules, "bs-dark")) == ["path", "rcle"]
     assert len(shapes(rules, "bs-white")) == len(shapes(rules, "bs-black")) == 1
     assert [letter.text for letter in shapes(rules, "bs-clue")] == ["V", "X"]

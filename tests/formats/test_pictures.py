@@ -132,6 +132,8 @@ def test_pieces_are_called_by_what_is_no_cell():
     assert list(board.labels) == ["I1", "I2"]
     board = Board.of(bs.family("dominoes:1x2"))
     assert [piece.label for piece in board.filled([0])[0]] == [""]
+    wide = drawn(bs.tiling("1x2", {"WWWW": "X", "幸運": "X"}), [0, 3]).shapes
+    assert re.findall('font-size="(.*?)"', wide) == ["10", "18.4"]  # of cells of 40
 
 
 def test_cells_that_have_colours_show_them():

@@ -137,8 +137,7 @@ def test_engines_find_the_same_covers_beside_options_without_items(problem, gaps
 
 def test_a_problem_with_options_without_items_is_read_as_it_was_written():
     problem = GAPS["json"]()
-    again = files.read_json(files.write_json(problem))
-    assert again.fingerprint == problem.fingerprint
+    assert files.read_json(files.write_json(problem)).fingerprint == problem.fingerprint
     assert files.write_dlx(problem) == "a b | (none)\na\n(none)\nb\n(none)\n"
 
 

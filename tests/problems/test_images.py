@@ -69,8 +69,7 @@ def test_every_image_is_equally_likely():
 
 
 def test_images_depend_on_the_seed_the_number_and_the_row_alone():
-    rng = np.random.default_rng(1)
-    grids = (rng.random((40, 81)) < 0.01).astype(np.uint8)
+    grids = (np.random.default_rng(1).random((40, 81)) < 0.01).astype(np.uint8)
     sources, whole, _ = drawn(bs.Sudoku(3, 3), grids, 3, 2**100)
     for k in (0, 7, 39):
         _, alone, _ = drawn(bs.Sudoku(3, 3), grids[k], 3, 2**100, numbers=np.array([k]))
@@ -85,8 +84,7 @@ def test_groups_keep_named_rules(rule):
     group = group_of(problem)
     assert len(group.turns) == 8
     assert group.labels == (REVERSED if rule == "nonconsecutive" else ALL_LABELS)
-    cover = next(bs.solutions(problem))
-    grid = problem.grids(bs.Stacks.from_lists([cover.tolist()]))
+    grid = problem.grids(bs.Stacks.from_lists([next(bs.solutions(problem)).tolist()]))
     _, images, _ = drawn(problem, np.repeat(grid, 3, axis=0), 5)
     assert len(images) == 15
     assert problem.follow_rules(images).all()
@@ -101,8 +99,7 @@ def test_groups_keep_regions_cages_and_layouts():
     assert group_of(caged).is_trivial
     less = bs.Rules(4, plain(2, 2).places, (), pairs=((0, 1, "less"),))
     assert group_of(bs.Variant(plain(2, 2) + less)).is_trivial
-    samurai = bs.grid_problem(9, rules="samurai")
-    assert len(group_of(samurai).turns) == 8
+    assert len(group_of(bs.grid_problem(9, rules="samurai")).turns) == 8
     assert len(group_of(bs.grid_problem(6, (2, 3), "x")).turns) == 4  # not transposed
 
 

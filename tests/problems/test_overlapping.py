@@ -73,8 +73,7 @@ def test_a_samurai_has_one_solution():
     lines = SAMURAI.splitlines()
     grid = [int(lines[r][c].replace(".", "0")) for r, c in sudoku.drawn_places(SAMURAI)]
     square = [[int(c) if c.isdigit() else 0 for c in line] for line in lines]
-    clashing = [*grid[:2], 4, *grid[3:]]
-    result = bs.solve_batch([grid, clashing], problem, jobs=1)
+    result = bs.solve_batch([grid, [*grid[:2], 4, *grid[3:]]], problem, jobs=1)
     assert result.status.tolist() == ["unique", "invalid"]
     assert result.messages[1] == "digit 4 twice in a row: row 1, column 3 and row 1, column 4"
     [solution] = bs.solve_batch(np.array([square]), problem, jobs=1).solutions
@@ -209,8 +208,7 @@ def test_a_rule_for_all_drawings_and_for_one(tmp_path):
     how = {"box": (2, 2), "rules": "x", "limit": 999}
     assert answers_to({"puzzle": [TWO_CLUES]}, "n_solutions", **how) == [n]
     (tmp_path / "two.txt").write_text("\n".join(TWO_CLUES[k : k + 6] for k in range(0, 36, 6)))
-    reading = bs.read_problem(tmp_path / "two.txt", box=(2, 2), rules="x")
-    assert bs.count(reading).count == n
+    assert bs.count(bs.read_problem(tmp_path / "two.txt", box=(2, 2), rules="x")).count == n
     path = tmp_path / "in.csv"
     path.write_text(f"puzzle,rules\n{LINE},\n{TWO_CLUES},x\n12{LINE[2:]},\n{LINE},\n")
     readings = [bs.read_problem(f"{path}#{k}", box=(2, 2)) for k in (2, 3)]

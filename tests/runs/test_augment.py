@@ -126,8 +126,7 @@ def test_rows_with_rules_of_their_own_keep_them():
 
 def test_rules_that_nothing_keeps_are_an_error():
     table = pa.table({"puzzle": [BLANK]})
-    less = bs.augment(table, 2, rules="x+nonconsecutive")
-    assert less["puzzle"].to_pylist() == [BLANK]
+    assert bs.augment(table, 2, rules="x+nonconsecutive")["puzzle"].to_pylist() == [BLANK]
     lopsided = "AAAB ACBB ACDB CCDD DDEE".replace(" ", "")
     with pytest.raises(bs.BatchsolveError):
         bs.augment(table, 2, regions=lopsided)
@@ -160,8 +159,7 @@ def test_grids_that_are_not_moved_are_named(tmp_path):
 
 
 def test_the_command_says_what_it_took(tmp_path):
-    path = written(tmp_path / "in.csv", [RIGHT])
-    words = "augment", path, "--seed", 5, "-n"
+    words = "augment", written(tmp_path / "in.csv", [RIGHT]), "--seed", 5, "-n"
     said, as_json = invoke(*words, 2), invoke(*words, 2, "--json")
     header, *images = said.stdout.splitlines()
     assert (header, len(images)) == ("id,puzzle,solution,source_row", 2)

@@ -64,8 +64,7 @@ SUMS = [  # options, their costs, and those of the two cheapest covers
 def test_costs_of_any_size_are_added_exactly(options, costs, cheapest):
     problem = bs.ExactCover.from_options(map(list, options), costs=costs)
     assert [each.cost for each in bs.cheapest(problem, 2).covers] == cheapest
-    again = read_dlx(write_dlx(problem))
-    assert again.costs.tolist() == problem.costs.tolist() == costs
+    assert read_dlx(write_dlx(problem)).costs.tolist() == problem.costs.tolist() == costs
 
 
 @given(problem=problems_with_costs(), data=st.data())

@@ -126,8 +126,7 @@ def test_what_was_not_found_for_this_problem_is_refused(tmp_path):
 
 def test_draw_takes_a_problem_in_every_form(tmp_path):
     (tmp_path / "grid.txt").write_text(GRID)
-    reading = bs.read_problem(str(tmp_path / "grid.txt"))
-    shown = bs.draw(reading)
+    shown = bs.draw(bs.read_problem(str(tmp_path / "grid.txt")))
     assert shown.svg.count("bs-clue") == 1 + 1 + 2  # two more in the style
     assert shown.svg == bs.draw(str(tmp_path / "grid.txt")).svg
     assert bs.draw("queens:4", title="four").title == "four"

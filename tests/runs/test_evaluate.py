@@ -148,8 +148,7 @@ def test_predictions_may_be_numbers_where_puzzles_are_text():
 def test_rules_of_rows_count():
     regions = "AAABABBBCCCDCDDD"
     problem = bs.grid_problem(4, regions=regions)
-    covers = bs.Stacks.from_lists([next(bs.solutions(problem)).tolist()])
-    grid = problem.grids(covers)
+    grid = problem.grids(bs.Stacks.from_lists([next(bs.solutions(problem)).tolist()]))
     assert not PROBLEM.follow_rules(grid)[0]
     columns = dict.fromkeys(("prediction", "truth"), [problem.format(grid[0])] * 2)
     table = pa.table({"puzzle": ["." * 16] * 2, **columns, "regions": [regions, ""]})

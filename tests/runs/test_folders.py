@@ -30,6 +30,7 @@ from batchsolve.runs import specs
 from batchsolve.runs.convert import converted
 from batchsolve.tables import places
 from batchsolve.tables.places import files_of
+from batchsolve.workers import Pool
 
 PUZZLES = [SOLUTION[:k] + "." + SOLUTION[k + 1 :] for k in range(16)]
 
@@ -241,7 +242,7 @@ def test_a_part_that_is_removed_during_the_run_is_missed(corpora, tmp_path):
     assert bs.solve_file(corpora, out, resume=True).rows == ds.dataset(out).count_rows()
 
 
-KINDS = {"out.parquet": "a file", "out.parquet/": "a folder"}
+KINDS = {"out.parquet": "a .parquet file", "out.parquet/": "a folder"}
 
 
 @pytest.mark.usefixtures("_all_recorded")
@@ -261,6 +262,28 @@ def test_a_file_is_not_resumed_as_a_folder(begun, other, corpora, here):
             os.rename("moved", "out.parquet")
         bs.solve_file(corpora, begun, resume=True)
     assert ids(Path(begun)) == list(range(90))
+
+
+@pytest.mark.usefixtures("_all_recorded", "here")
+def test_a_file_is_not_resumed_in_another_format(corpora):
+    with small_blocks(400):
+        interrupt(corpora, "out.csv")
+    for end in ("partial", "partial.journal"):
+        os.rename(f"out.csv.{end}", f"out.csv.gz.{end}")
+    why = "had output = 'a .csv file', this one has 'a .csv.gz file'"
+    with pytest.raises(bs.JournalError, match=why):
+        bs.solve_file(corpora, "out.csv.gz", resume=True)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_run_that_is_interrupted_while_its_workers_end_is_only_to_be_ended(corpora, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(Pool, "__exit__", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            bs.solve_file(corpora, "out/", jobs=1)
+    whole = contents(Path("out"))
+    assert bs.solve_file(corpora, "out/", resume=True).rows == 90
+    assert (contents(Path("out")), os.path.exists("out.partial.journal")) == (whole, False)
 
 
 def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):

@@ -169,8 +169,7 @@ def test_a_split_is_made_in_steps_between_which_ctrl_c_is_heard(monkeypatch):
 def test_a_quiet_split_prints_nothing(tmp_path):
     split = "split", "queens:4", "--depth", 1, "-o"
     assert (invoke(*split, tmp_path / "a", "-q").output, len(os.listdir(tmp_path / "a"))) == ("", 4)
-    facts = json.loads(invoke(*split, tmp_path / "b", "-q", "--json").stdout)
-    assert facts["files"] == 4
+    assert json.loads(invoke(*split, tmp_path / "b", "-q", "--json").stdout)["files"] == 4
 
 
 def covers_of(lines):

@@ -11,7 +11,7 @@ REFUSED = [
     ("count queens:6 queens:5 --run dir", "'--run': for one problem"),
     ("count queens:6 queens:5 --up-to-symmetry", "'--up-to-symmetry': for one problem"),
     ("count queens:6 --stats", "--stats is for a table of counts"),
-    ("count queens:6 queens:5 --box 2x2", ": this command takes no --box; leave it out"),
+    ("count queens:6 queens:5 --box 2x2", ": with these arguments, this command takes no --box"),
     ("count queens:6 queens:5 -o x.npy", ".npy holds nothing but solved grids"),
     # tables of counted subtrees
     ("count queens:6 --memo-size 8", "--memo-size needs --memo"),

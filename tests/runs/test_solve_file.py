@@ -349,8 +349,7 @@ def test_a_run_that_made_no_output_leaves_no_journal(corpus, tmp_path, monkeypat
 
 
 def test_json_summary(corpus, tmp_path):
-    out = tmp_path / "out.csv"
-    done = invoke("solve", corpus, "-o", out, "--json")
+    done = invoke("solve", corpus, "-o", (tmp_path / "out.csv"), "--json")
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
     names += " rows_per_second engine backend jobs column solution_column rule_columns"

@@ -122,8 +122,7 @@ def test_a_run_keeps_the_finished_share(tmp_path):
 
 
 def test_an_automatic_depth_has_a_name():
-    automatic = bs.SearchSettings(split_depth="auto")
-    assert automatic == bs.SearchSettings(split_depth=None)
+    assert bs.SearchSettings(split_depth="auto") == bs.SearchSettings(split_depth=None)
     how = {"jobs": 1, "engine": "dlx"}
     assert count("queens:9", split_depth="auto", **how).subproblems > 20
     assert count("queens:9", split_depth=1, **how).subproblems == 10
@@ -296,6 +295,13 @@ def test_a_full_disk_loses_nothing(clue_row, tmp_path):
     assert "--resume" in result.stderr
     assert invoke(*words).exit_code == 0
     assert len(read_all(out)) == 6_528
+
+
+def test_settings_that_do_not_go_together_leave_no_run(tmp_path):
+    run = bs.Run(tmp_path / "run", "queens:6", engine="memo")
+    with pytest.raises(bs.InputError, match="only counts"), run:
+        run.search(limit=3)
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_a_power_cut_leaves_of_a_checkpoint_is_the_earlier_one(tmp_path, monkeypatch):

@@ -57,6 +57,13 @@ def test_tilings_are_counted_by_subtrees(jobs, backend):
     assert str(result).endswith(" s by memo:256")
 
 
+def test_a_grid_with_many_equal_subtrees_is_counted_by_them():
+    places = [(r, c) for r in range(4, 16) for c in range(16)]
+    rows = "".join("123456789ABCDEFG"[(4 * r + r // 4 + c) % 16] for r, c in places)
+    found = count("." * 64 + rows)
+    assert (found.count, found.engine) == (576**4, "memo:256")
+
+
 def test_wide_nodes_are_weighed_sooner():
     """Usual problems are weighed after as many nodes as ever."""
     after = {name: tree.first_weighing(family(name)).after for name in FAMILIES}

@@ -476,8 +476,7 @@ def test_encoders_write_what_the_standard_library_writes(rows, cuts):
         encoder = pickle.loads(pickle.dumps(encoder_for(path)))
         parts = [encoder(table_of(without[b:e], schema)) for b, e in pairs]
         parts = [bytes(pickle.loads(pickle.dumps(part))) for part in parts]
-        head = (delimiter.join("abcde") + "\n").encode()
-        assert header_for(path, schema) == head
+        assert header_for(path, schema) == (delimiter.join("abcde") + "\n").encode()
         assert b"".join(parts) == by_csv_module(without, delimiter)
         alone = bytes(encoder(table_of(without, schema).select(["a"])))
         assert alone == by_csv_module([row[:1] for row in without], delimiter)

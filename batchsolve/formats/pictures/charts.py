@@ -118,19 +118,20 @@ def begin_at_zero(axes: Axes) -> None:
     axes.set_ylim(0, 1.08 * axes.dataLim.y1)
 
 
-def make_logarithmic(
-    axes: Axes, which: str, base: int = 10, between: Sequence[int] = (1, 2, 5)
-) -> None:
-    """Make the x or the y axis logarithmic, with numbers written out and some in every range."""
+def make_logarithmic(axes: Axes, which: str, base: int = 10, whole: bool = False) -> None:
+    """Make the x or the y axis logarithmic, with numbers written out and some in every range.
+
+    Whole numbers, which are those of small panels, are fewer.
+    """
     from matplotlib import ticker
 
     axes.set(**{f"{which}scale": "log"})
     axis = getattr(axes, f"{which}axis")
     low, high = sorted(axis.get_view_interval())
     if high < base * low:
-        axis.set_major_locator(ticker.MaxNLocator(4))
+        axis.set_major_locator(ticker.MaxNLocator(4, integer=whole))
     else:
-        between = between if base == 10 and high < 1000 * low else (1,)
+        between = (1, 2, 5) if base == 10 and high < (50 if whole else 1000) * low else (1,)
         axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
     if high < base * low or base != 10:
         axis.set_minor_locator(ticker.NullLocator())

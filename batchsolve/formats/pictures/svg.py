@@ -17,6 +17,7 @@ from html import escape as escape_marks
 from math import atan2, ceil, degrees, sqrt
 from pathlib import Path
 from string import Template
+from unicodedata import east_asian_width
 
 from batchsolve.errors import counted, printable
 from batchsolve.formats.pictures.boards import (
@@ -148,7 +149,7 @@ def as_svg(drawing: Drawing, title: str, *, style: bool = True) -> str:
     said = escape(f"{title}: {drawing.about}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width} {drawing.height}" '
-        f'width="{width}" height="{height:g}" style="max-width:100%;height:auto" role="img" '
+        f'width="{width}" height="{height:g}" style="max-width:100%" role="img" '
         f'font-family="sans-serif" text-anchor="middle"><title>{said}</title>'
         f"{f'<style>{STYLE}</style>' if style else ''}{drawing.shapes}</svg>\n"
     )
@@ -300,7 +301,7 @@ def grid_drawing(
     """
     symbols = ["", *notation.names]
     n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
-    shapes = [_ground(problem.rules)]
+    shapes = [_ground(problem.rules, tuple(notation.names))]
     places = problem.rules.places
     for cell, (place, digit, clue) in enumerate(zip(places, digits, given, strict=True)):
         if cell in wrong:
@@ -316,20 +317,21 @@ def grid_drawing(
 
 
 @lru_cache(maxsize=16)
-def _ground(rules: Rules) -> str:
+def _ground(rules: Rules, names: Sequence[str]) -> str:
     """Draw the rules of a grid.
 
     Regions have thick outlines, other houses and groups are shaded, or a line if they are
-    diagonal. Cells that differ two by two, and relations that hold where there is *no* mark, are
-    not drawn.
+    diagonal. Two cells that differ and lie apart, and relations that hold where there is *no* mark,
+    are not drawn.
     """
 
     def places(cells: Iterable[int]) -> list[Cell]:
         return [rules.places[cell] for cell in cells]
 
     regions = set(rules.regions)
+    groups = [some for some in rules.groups if len(some) > 2 or len(parts(places(some))) == 1]
     areas, diagonals = [], ""
-    for cells in [*rules.houses, *(group for group in rules.groups if len(group) > 2)]:
+    for cells in [*rules.houses, *groups]:
         step = rules.step(cells)
         if step in ((1, 1), (1, -1)):
             diagonals += _diagonal(sorted(places(cells)))
@@ -350,13 +352,13 @@ def _ground(rules: Rules) -> str:
         [
             f'<path class="bs-cell bs-board" d="{whole}"/>',
             *(f'<path class="bs-shade" fill="{c}" d="{outline(a, CELL)}"/>' for a, c in shades),
-            *_marked(rules),
+            *_marked(rules, names),
             _path("bs-line", inner_lines(rules.places, CELL)),
             _path("bs-diagonal", diagonals),
             _path("bs-cage", "".join(outline(cage, CELL, INSET) for cage in cages)),
             _path("bs-frame", "".join(frames) + whole),
             *(
-                _small(min(places(cage.cells)), 0.14, 0.34, "start", str(cage.total))
+                _small(min(places(cage.cells)), 0.14, 0.28, "start", str(cage.total))
                 for cage in rules.cages
             ),
             *(_sign(rules.places[a], rules.places[b], kind) for a, b, kind in rules.pairs),
@@ -371,14 +373,13 @@ def _diagonal(places: list[Cell]) -> str:
     return f"M{columns[0] * CELL} {top * CELL}L{columns[1] * CELL} {(bottom + 1) * CELL}"
 
 
-def _marked(rules: Rules) -> Iterator[str]:
+def _marked(rules: Rules, names: Sequence[str]) -> Iterator[str]:
     """Yield the marks of cells: a square for even digits, a disc for odd ones, or the digits."""
     every = (1 << rules.n_digits) - 1
     odd = sum(1 << digit for digit in range(0, rules.n_digits, 2))
     allowed: dict[int, int] = {}
     for cell, mask in rules.marks:
         allowed[cell] = allowed.get(cell, every) & mask
-    names = usual_notation(rules.n_digits).names
     for cell, mask in allowed.items():
         r, c = rules.places[cell]
         if mask == every & ~odd:
@@ -510,7 +511,7 @@ def _text(style: str, x: float, y: float, size: float, text: str, anchor: str = 
 
 def _letters_in(cell: Cell, text: str, size: float, style: str) -> str:
     """Return a text in a cell; nothing if it is too long to be read."""
-    size = min(size, 1.45 / max(len(text), 1))
+    size = min(size, _most(text))
     if not text or size < SMALLEST:
         return ""
     y = (cell[0] + 0.5 + 0.36 * size) * CELL
@@ -519,8 +520,14 @@ def _letters_in(cell: Cell, text: str, size: float, style: str) -> str:
 
 def _small(cell: Cell, x: float, y: float, anchor: str, text: str) -> str:
     """Return a small text at a point of a cell, in parts of its side."""
-    x, y, size = (cell[1] + x) * CELL, (cell[0] + y) * CELL, min(0.24, 1.45 / max(len(text), 1))
-    return _text("bs-small", x, y, size * CELL, text, anchor)
+    size = min(0.22, _most(text))
+    return _text("bs-small", (cell[1] + x) * CELL, (cell[0] + y) * CELL, size * CELL, text, anchor)
+
+
+def _most(text: str) -> float:
+    """Return the largest size of letters, as a part of a cell, at which a text fits into one."""
+    are_wide = (letter in "MW@mw" or east_asian_width(letter) in "WF" for letter in text)
+    return 1 / max(1, sum(1 if is_wide else 0.69 for is_wide in are_wide))
 
 
 def _disc(style: str, x: float, y: float, radius: float) -> str:
