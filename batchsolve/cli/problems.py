@@ -243,8 +243,8 @@ def estimate(
     """Estimate the size of a search tree by random probes.
 
     A probe searches a small subtree at every step; a small tree is searched completely. The
-    numbers in parentheses are an interval of 95 %; the command warns of intervals that cannot be
-    trusted.
+    numbers in parentheses are an interval of 95 %, of uneven trees 90 % with 1,000 probes and 75 %
+    with 100; the command warns of intervals that cannot be trusted.
 
     Search
     ------

@@ -154,8 +154,7 @@ def augment(
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     settings = {"seed": None, **settings}
     workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
-    sources = [TableSource(without_views(arrow_table(table)))]
-    spec = _augmenting(n, wanted, files, sources)
+    spec = _augmenting(n, wanted, files, [TableSource(without_views(arrow_table(table)))])
     made = table_of(spec, workers, on_progress)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")

@@ -57,7 +57,8 @@ class Estimate(InWords):
     nodes, solutions : float
         Means over the probes.
     nodes_low, nodes_high, solutions_low, solutions_high : float
-        Confidence intervals of about 95 %, if `doubt` is empty.
+        Confidence intervals of about 95 %, if `doubt` is empty; of uneven trees of 90 % with 1,000
+        probes, and of 75 % with 100.
     probes : int
         Number of probes; 0 if the tree was small and searched completely.
     depth : float

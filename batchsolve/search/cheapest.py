@@ -1,8 +1,9 @@
 """The cheapest covers of a tree: branch and bound over its stacks and budgets.
 
 Every stack has an upper bound: covers below it that cost more are not wanted. Among covers of equal
-cost, the first in tree order are wanted. So the answer does not depend on when a worker finds which
-cover; only the number of nodes does.
+cost, the first in the order of this tree are wanted, in which the options of an item go by their
+share of the cost. So the answer does not depend on when a worker finds which cover; only the number
+of nodes does.
 """
 
 from __future__ import annotations

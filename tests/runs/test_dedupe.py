@@ -84,8 +84,7 @@ def expected_ids(rows, others=(), symmetry=False):
         grid = [0 if c in ".0" else int(c) for c in row]
         return canonical_form(grid, 2, 2)[0] if symmetry else tuple(grid)
 
-    valid = [row for row in others if row not in (CLASHING, SHORT)]
-    seen, kept = set(map(key, valid)), []
+    seen, kept = set(map(key, [row for row in others if row not in (CLASHING, SHORT)])), []
     for k, row in enumerate(rows):
         if row in (CLASHING, SHORT):
             kept.append(k)

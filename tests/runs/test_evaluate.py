@@ -201,8 +201,7 @@ def test_the_command_writes_verdicts_of_rows(tmp_path):
 def test_two_columns_give_a_stratum_for_each_combination(tmp_path):
     rows = [(UNIQUE, SOLUTION, SOLUTION, each) for each in "ab"] * 2
     table = table_of([*rows, (UNIQUE, "12", SOLUTION, "b")])
-    bands = pa.array(["easy", "hard", "hard", "hard", "easy"])
-    table = table.append_column("band", bands)
+    table = table.append_column("band", pa.array(["easy", "hard", "hard", "hard", "easy"]))
     result = bs.evaluate(table, by=["band", "level"])
     assert list(result.strata) == [("easy", "a"), ("easy", "b"), ("hard", "a"), ("hard", "b")]
     counts = [(one.rows, one.right) for one in result.strata.values()]

@@ -183,8 +183,7 @@ def test_costs_of_covers_below_clues(tmp_path):
 
 def test_sums_that_take_too_much_memory():
     graph = bs.solution_graph("latin:4")
-    weights = [7**k for k in range(graph.problem.n_options)]
-    assert len(graph.distribution(weights)) == 576
+    assert len(graph.distribution([7**k for k in range(graph.problem.n_options)])) == 576
     with pytest.raises(bs.InputError, match="the sums of all covers take more than 1 megabyte"):
         bs.solution_graph("dominoes:6x6").distribution([2**k for k in range(60)], memory=1)
     with pytest.raises(bs.InputError, match="2 weights for 64 options"):

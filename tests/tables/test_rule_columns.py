@@ -50,8 +50,7 @@ def all_of(rules):
 def agree(row, grids):
     """Check the answer to a row against all its grids."""
     assert row["n_solutions"] == len(grids)
-    status = {0: "unsolvable", 1: "unique"}.get(len(grids), "multiple")
-    assert row["status"] == status, row
+    assert row["status"] == {0: "unsolvable", 1: "unique"}.get(len(grids), "multiple"), row
     if grids:
         assert tuple(map(int, row["solution"])) in grids
 
