@@ -390,8 +390,7 @@ def _joined(lines: Lines, n_rows: int, n_columns: int) -> str:
     if not _fits(lines, n_rows, n_columns):
         return " / ".join(map(" ".join, lines)) or "/"
     words = [word for line in lines for word in line]
-    is_short = max(map(len, words), default=0) == 1
-    return ("" if is_short else " ").join(words)
+    return ("" if max(map(len, words), default=0) == 1 else " ").join(words)
 
 
 def _cells(n: int, lines: Lines) -> str:

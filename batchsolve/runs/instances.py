@@ -187,7 +187,8 @@ def _of_text(column: str, text: str | None) -> Reading:
             return reading_of(read_dlx(text))
         if text.partition(":")[0] in FAMILIES:
             return reading_of(family(text))
-        raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known_families()}")
+        known = f"{known_families()}; solve counts the solutions of grids, up to its limit"
+        raise InputError(f"{quoted(text)} is not {_EXPECTED}: {known}")
 
 
 _EXPECTED = "the text of a .dlx (a line of items, then a line for each option) or a family"
