@@ -438,8 +438,7 @@ def _form_from(
     if drawn and drawn.n == n:
         return drawn
     are_cells = all(len(_cells(words)) == n and not "".join(words).isalpha() for words in half)
-    lacks_rows = are_cells and not looks_like_grid(lines[0][1])
-    return DrawnForm(n, False) if lacks_rows else None
+    return DrawnForm(n, False) if are_cells and not looks_like_grid(lines[0][1]) else None
 
 
 def looks_like_grid(text: str) -> bool:

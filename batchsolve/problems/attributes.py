@@ -130,7 +130,7 @@ def checked_bounds(
 
 def bounds_by_name(
     bounds: Mapping[Any, Sequence[int]], primary: Sequence[Hashable]
-) -> npt.NDArray[Any]:
+) -> npt.ArrayLike:
     """Return the bounds of the primary items, by default (1, 1), for `checked_bounds`."""
     if not isinstance(bounds, Mapping):
         raise ProblemError(f"bounds are a mapping of items to pairs, not {quoted(bounds)}")
@@ -148,7 +148,7 @@ def bounds_by_name(
                 f"{quoted(given)}"
             )
         found[item] = pair
-    return np.reshape(list(found.values()), (-1, 2))
+    return list(found.values()) or np.zeros((0, 2), np.int64)
 
 
 def costs_of(problem: ExactCover) -> Ints:

@@ -241,7 +241,7 @@ class Journal(AbstractContextManager["Journal"]):
             raise JournalError(
                 f"{self.path}: was begun by another version of batchsolve (its journal has the "
                 f"format {shortened(str(self.about['version']))}, this version writes {VERSION}); "
-                f"end it with that version, or delete it to begin again"
+                f"go on with that version, or delete it to begin again"
             )
         if seal != self._seal():
             raise ValueError("its seal does not match its contents")

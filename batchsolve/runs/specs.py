@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import ExitStack, closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -436,6 +436,8 @@ class FileRun:
         Remove the output of an unfinished run, which cannot be resumed.
     spec : Spec
         With the sums of the rows that are written.
+    workers : ExitStack
+        Ends the workers of the pool.
     output : Output
     paths : list of str or TableSource
         The files that the inputs stand for, and the tables.
@@ -459,6 +461,7 @@ class FileRun:
     tell: Tell = silent
     is_whole: bool = False
     spec: Spec = field(init=False)
+    workers: ExitStack = field(init=False)
     journal: Journal | None = None
     place: Place = field(default_factory=Place)
     rows_before: int = 0
@@ -477,7 +480,8 @@ class FileRun:
         n_tasks = self.output.block_size.most // TASKS.most
         self.spec = replace(open_spec(self.paths, self.output), size=n_tasks)
         # before a journal is made, because a cluster may be unreachable
-        with self._alone(), self.pool:
+        with self.output.held(), ExitStack() as self.workers:
+            self.workers.enter_context(self.pool)
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             if is_parquet and isinstance(self.spec.source, Corpus):
                 reader = replace(self.spec.reader, numbers=numbers_of(self.spec.source, self.pool))
@@ -492,17 +496,6 @@ class FileRun:
                 note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Be the only run that writes to the output; at its end, remove the journal.
-
-        That is after the pool has ended its workers: until then, the run may be interrupted.
-        """
-        with self.output.held():
-            yield
-            if self.journal:
-                self.journal.remove()
 
     def _check(self) -> None:
         """Raise an error if nothing can be read or written as the settings say."""
@@ -521,8 +514,9 @@ class FileRun:
 
     def _write(self, table: RowTable) -> None:
         journal, (written, finished) = self.journal, self._restored()
-        if finished and not exists(self.output.kept):
-            return  # the run was stopped between its last two steps
+        if journal and finished and not exists(self.output.kept):
+            journal.remove()  # the run was stopped between its last two steps
+            return
         self.check_read()
         try:
             self.output.open(table.schema, written, journal.parts() if journal else [])
@@ -533,6 +527,7 @@ class FileRun:
         try:
             if not finished:
                 self._write_rows(self.output.writer(table, self.pool))
+            self.workers.close()  # before the end of the run: until then, Ctrl-C lets it be resumed
             self.record(finished=True)
             self.output.finish()
         except BaseException as error:
@@ -547,6 +542,8 @@ class FileRun:
             raise
         finally:
             self.output.close()
+        if journal:
+            journal.remove()
 
     def check_read(self) -> None:
         """Raise `JournalError` if the input that the interrupted run has read was changed."""

@@ -216,8 +216,7 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     height = charts.AROUND + PANEL * len(names)
     figure, panels = charts.new_figure("Task durations", common, len(names), height)
     low = min(s[s > 0].min() for s in positive.values())
-    high = max(s.max() for s in positive.values())
-    bins = np.geomspace(low * 0.99, high * 1.01, 40)
+    bins = np.geomspace(low * 0.99, max(s.max() for s in positive.values()) * 1.01, 40)
     for axes, name, values in zip(panels, names, positive.values(), strict=True):
         axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
         axes.set(yscale="log", ylim=(0.7, None))  # so that a single task is visible

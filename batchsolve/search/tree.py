@@ -60,9 +60,9 @@ WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
 WIDE_ENTRIES = 4_000  # of options that conflict with one, where nodes are wide
 WEIGHED_NODES = 2_000  # of the counter, fewer if they are wide; it takes up to 8 times as long
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
-WEIGHED_A_MEGABYTE = 2_500  # of its table
-LEAST_GAIN = 6  # nodes of the tree for each of the counter; of grids, whose own engine has
-LEAST_GAIN_OF_GRIDS = 300  # a tree of 2 to 20 times fewer nodes than that of the counter
+WEIGHED_A_MEGABYTE, MOST_MEGABYTES = 2_500, 256  # of its table
+LEAST_GAIN = 6  # nodes of the tree for each of the counter
+LEAST_GAIN_OF_GRIDS = 300  # whose own engine has a tree of 2 to 20 times fewer nodes
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
 HINT = "many subproblems are equal; --engine {} would count them once"
 
@@ -137,7 +137,8 @@ def next_weighing(weighing: Weighing) -> Weighing:
 
 def small_counter(name: str, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
-    engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
+    megabytes = min(1 + n_nodes // WEIGHED_A_MEGABYTE, MOST_MEGABYTES)
+    engine = get_engine(f"{name}:{megabytes}")
     return engine.for_run(entries=n_nodes * WIDE_ENTRIES)
 
 
@@ -358,7 +359,8 @@ class TreeSearch:
         """
         settings = self._settings
         while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
-            counter, n_nodes = counter_for(AUTO, self._problem, False), self._weighing.n_nodes
+            n_nodes = self._weighing.n_nodes
+            counter = counter_for(AUTO, self._problem, is_row=False)
             self._weighing = next_weighing(self._weighing) if counter else None
             least = LEAST_GAIN if self._work.engine.capabilities.tree else LEAST_GAIN_OF_GRIDS
             if counter and self._gain(counter, n_nodes) >= least:

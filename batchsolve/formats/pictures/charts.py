@@ -121,7 +121,7 @@ def begin_at_zero(axes: Axes) -> None:
 def make_logarithmic(axes: Axes, which: str, base: int = 10, whole: bool = False) -> None:
     """Make the x or the y axis logarithmic, with numbers written out and some in every range.
 
-    Whole numbers, which are those of small panels, are fewer.
+    With `whole`, they are counts, and fewer.
     """
     from matplotlib import ticker
 
@@ -131,7 +131,7 @@ def make_logarithmic(axes: Axes, which: str, base: int = 10, whole: bool = False
     if high < base * low:
         axis.set_major_locator(ticker.MaxNLocator(4, integer=whole))
     else:
-        between = (1, 2, 5) if base == 10 and high < (50 if whole else 1000) * low else (1,)
+        between = (1, 2, 5) if base == 10 and high < (15 if whole else 1000) * low else (1,)
         axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
     if high < base * low or base != 10:
         axis.set_minor_locator(ticker.NullLocator())

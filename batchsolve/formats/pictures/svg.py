@@ -358,7 +358,7 @@ def _ground(rules: Rules, names: Sequence[str]) -> str:
             _path("bs-cage", "".join(outline(cage, CELL, INSET) for cage in cages)),
             _path("bs-frame", "".join(frames) + whole),
             *(
-                _small(min(places(cage.cells)), 0.14, 0.28, "start", str(cage.total))
+                _small(min(places(cage.cells)), 0.14, 0.29, "start", str(cage.total))
                 for cage in rules.cages
             ),
             *(_sign(rules.places[a], rules.places[b], kind) for a, b, kind in rules.pairs),
