@@ -58,13 +58,13 @@ FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many 
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
 WIDE_ENTRIES = 4_000  # of options that conflict with one, where nodes are wide
-WEIGHED_NODES = 2_000  # of the counter, fewer if they are wide; it takes up to 8 times as long
+WEIGHED_NODES, MOST_WEIGHED = 2_000, 600_000  # of the counter; each takes up to 8 times as long
 WEIGH_AGAIN = 10  # times as many nodes later, because some subtrees repeat only lower in the tree
-WEIGHED_A_MEGABYTE, MOST_MEGABYTES = 2_500, 256  # of its table
+WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 LEAST_GAIN_OF_GRIDS = 300  # whose own engine has a tree of 2 to 20 times fewer nodes
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
-HINT = "many subproblems are equal; --engine {} would count them once"
+HINT = "many subproblems are equal; count --engine {}, without a limit, counts them once"
 
 Render = Callable[[Stacks], Any]
 
@@ -132,13 +132,13 @@ def first_weighing(problem: ExactCover) -> Weighing:
 
 def next_weighing(weighing: Weighing) -> Weighing:
     """Return the weighing that follows if this one leaves the engine as it is."""
-    return Weighing(WEIGH_AGAIN * weighing.after, WEIGH_AGAIN * weighing.n_nodes)
+    n_nodes = min(WEIGH_AGAIN * weighing.n_nodes, MOST_WEIGHED)
+    return Weighing(WEIGH_AGAIN * weighing.after, n_nodes)
 
 
 def small_counter(name: str, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
-    megabytes = min(1 + n_nodes // WEIGHED_A_MEGABYTE, MOST_MEGABYTES)
-    engine = get_engine(f"{name}:{megabytes}")
+    engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
     return engine.for_run(entries=n_nodes * WIDE_ENTRIES)
 
 
@@ -231,7 +231,7 @@ class TreeSearch:
         render: Render | None = None,
         symmetries: Symmetries | None = None,
     ) -> None:
-        may_go_over = engine is None and settings.engine == AUTO
+        may_go_over = engine is None and settings.engine == AUTO and symmetries is None
         engine = engine or engine_for(settings.engine, problem)
         if symmetries is not None and not collect:  # workers check covers and then drop them
             collect, render = True, _forget
