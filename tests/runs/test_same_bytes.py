@@ -36,9 +36,10 @@ def generate(_, out, **how):
 
 
 AUGMENTED = {"original": True, "seed": 9, "backend": "loky"}
+WHOLE = {"budget": 10**6}  # on a slow machine rows would be cut, and visit more nodes to a limit
 COMMANDS = {  # the function, its settings, and a setting of another run
-    "solve": (bs.solve_file, {"canonical": True}, {"limit": 3}),
-    "solve by rules": (bs.solve_file, {"backend": "loky"}, {"rule_columns": "none"}),
+    "solve": (bs.solve_file, {"canonical": True, **WHOLE}, {"limit": 3}),
+    "solve by rules": (bs.solve_file, {"backend": "loky", **WHOLE}, {"rule_columns": "none"}),
     "augment": (partial(bs.augment_file, n=5), AUGMENTED, {"seed": 8}),
     "rate": (bs.rate_file, {"backdoor": True}, {"steps": True}),
     "generate": (generate, {"box": (2, 2), "seed": 3, **DRAWN}, {"seed": 4}),
