@@ -85,7 +85,8 @@ def _search_branch(
     # Above the depth of a split every stack is cut, so one cover tells enough.
     most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
     any_will_do = tally.whole and tally.covers_left <= most
-    covers = formula.covers(top, known[:most] if any_will_do else known, most + (not any_will_do))
+    extra = 0 if any_will_do else 1  # a cover that shows that there are more
+    covers = formula.covers(top, known[:most] if any_will_do else known, most + extra)
     is_small = len(covers) <= most or covers == [top]
     branches: list[_Branch] = []
     if not covers:

@@ -100,8 +100,7 @@ class RayWorkers(ClusterWorkers):
                 opened.callback(remove_placement_group, group)
             strategy = PlacementGroupSchedulingStrategy(group)
         # calls that are out when Ray ends with the run would be tried again, and Ray report errors
-        ends_with_us = self._is_ours and self._address is None
-        retries = 0 if ends_with_us else DEATHS_FORGIVEN
+        retries = 0 if self._is_ours and self._address is None else DEATHS_FORGIVEN
         how = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": retries}
         self._do = ray.remote(**how)(_do)
 

@@ -511,7 +511,7 @@ def _text(style: str, x: float, y: float, size: float, text: str, anchor: str = 
 
 def _letters_in(cell: Cell, text: str, size: float, style: str) -> str:
     """Return a text in a cell; nothing if it is too long to be read."""
-    size = min(size, _most(text))
+    size = min(size, _fitting_size(text))
     if not text or size < SMALLEST:
         return ""
     y = (cell[0] + 0.5 + 0.36 * size) * CELL
@@ -520,11 +520,11 @@ def _letters_in(cell: Cell, text: str, size: float, style: str) -> str:
 
 def _small(cell: Cell, x: float, y: float, anchor: str, text: str) -> str:
     """Return a small text at a point of a cell, in parts of its side."""
-    size = min(0.22, _most(text))
+    size = min(0.22, _fitting_size(text))
     return _text("bs-small", (cell[1] + x) * CELL, (cell[0] + y) * CELL, size * CELL, text, anchor)
 
 
-def _most(text: str) -> float:
+def _fitting_size(text: str) -> float:
     """Return the largest size of letters, as a part of a cell, at which a text fits into one."""
     are_wide = (letter in "MW@mw" or east_asian_width(letter) in "WF" for letter in text)
     return 1 / max(1, sum(1 if is_wide else 0.69 for is_wide in are_wide))
