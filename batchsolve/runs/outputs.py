@@ -133,7 +133,7 @@ class Output:
     journal : str
         The path of its journal; empty if it cannot be resumed.
     form : str
-        A file, a folder, or the address itself; it stays the same when a run is resumed.
+        The format of a file, a folder, or the address itself; the same when a run is resumed.
     block_size : BlockSize
         The size of blocks of the input.
     """

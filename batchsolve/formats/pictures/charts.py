@@ -121,7 +121,7 @@ def begin_at_zero(axes: Axes) -> None:
 def make_logarithmic(axes: Axes, which: str, base: int = 10, whole: bool = False) -> None:
     """Make the x or the y axis logarithmic, with numbers written out and some in every range.
 
-    With `whole`, they are counts, and fewer.
+    If they are `whole`, as counts are, none has a fraction, and a small panel has room for them.
     """
     from matplotlib import ticker
 
