@@ -33,21 +33,17 @@ class _BoundFields(WorkerFields, total=False):
     budget: int | None
 
 
-class RowFields(_BoundFields, total=False):
-    """Workers, and the `SearchSettings` of rows."""
-
-    engine: str
-    branch: str
-
-
 class RunSearchFields(_BoundFields, total=False):
     """Workers, and the `SearchSettings` of a run, whose engine and branching rule stay the same."""
 
     time_limit: float | None
 
 
-class SearchFields(RowFields, RunSearchFields, total=False):
+class SearchFields(RunSearchFields, total=False):
     """Workers, and all `SearchSettings`."""
+
+    engine: str
+    branch: str
 
 
 class RunFields(TypedDict, total=False):
@@ -131,9 +127,11 @@ class DedupeFields(AuditFields, total=False):
     filename: bool
 
 
-class SolveFields(RowFields, GivenFields, total=False):
-    """The keywords of `solve_table` and `solve_stream`."""
+class SolveFields(_BoundFields, GivenFields, total=False):
+    """The keywords of `solve_table` and `solve_stream`: the time of a row has no limit."""
 
+    engine: str
+    branch: str
     stats: bool
     canonical: bool
 
