@@ -27,7 +27,7 @@ from invoking import invoke
 import batchsolve as bs
 from batchsolve import workers as pools
 from batchsolve.cli import all_commands
-from batchsolve.cli.options import Printing
+from batchsolve.cli.options import Session
 from batchsolve.problems.notation import Notation
 from batchsolve.runs.run import describe_run
 from batchsolve.scaling import report
@@ -551,7 +551,7 @@ def printed(home, here, monkeypatch):
         words = [word.format(home=home) for word in words]
         if after_interrupt:
             with monkeypatch.context() as patched:
-                patched.setattr(Printing, "progress", lambda *_: nullcontext(interrupt))
+                patched.setattr(Session, "progress", lambda *_: nullcontext(interrupt))
                 invoke(*(word for word in words if word != "--resume"))
         told.clear()
         done = invoke(*words)

@@ -21,7 +21,7 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.options import Printing, by_heading, parameters_of
+from batchsolve.cli.options import Session, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, first_line, printable
 from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
@@ -199,11 +199,11 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
 
 
 def answered(
-    found: Any, printing: Printing, *lines: object, output: str = "", answer: object = None
+    found: Any, session: Session, *lines: object, output: str = "", answer: object = None
 ) -> int:
     """Print the facts that a function has found, or an answer and lines; return the exit code."""
     facts = {**found.facts, "seconds": round(found.seconds, 3)}
-    printing.summary(facts, *lines, output=output, answer=answer)
+    session.summary(facts, *lines, output=output, answer=answer)
     return 0 if found.complete else EXIT_INCOMPLETE
 
 

@@ -32,7 +32,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -87,8 +87,8 @@ def _files(context: click.Context, parameter: click.Parameter, word: str) -> lis
 
 
 @dataclass(frozen=True)
-class WorkerOptions:
-    """The workers of a search.
+class Session:
+    """The workers of a command, the form of its facts, and all that it prints beside its answer.
 
     Attributes
     ----------
@@ -99,27 +99,24 @@ class WorkerOptions:
     address : str, optional
         The cluster of --backend dask (tcp://host:8786) or ray (host:6379); by default one is
         started on this machine.
-    """
-
-    jobs: int | None = setting(flags=("--jobs", "-j"))
-    backend: str = setting("threading", metavar="threading|loky|dask|ray")
-    address: str | None = setting(metavar="ADDRESS", flags=("--scheduler", "--address"))
-
-
-@dataclass(frozen=True)
-class Printing:
-    """The form of facts and summaries, and all that a command prints beside its answer.
-
-    Attributes
-    ----------
     as_json : bool
         Print the answer or the summary as JSON, on stderr if stdout has the output.
     quiet : bool
         Print no progress and no summary, only errors and warnings.
     """
 
+    jobs: int | None = setting(flags=("--jobs", "-j"), heading="Workers")
+    backend: str = setting("threading", metavar="threading|loky|dask|ray", heading="Workers")
+    address: str | None = setting(
+        metavar="ADDRESS", flags=("--scheduler", "--address"), heading="Workers"
+    )
     as_json: bool = setting(False, flags=("--json",))
     quiet: bool = setting(False, flags=("--quiet", "-q"))
+
+    @property
+    def workers(self) -> dict[str, Any]:
+        """The workers, as keywords of functions."""
+        return {"jobs": self.jobs, "backend": self.backend, "address": self.address}
 
     def facts(self, facts: Mapping[str, Any]) -> None:
         """Print facts, a line each or as JSON."""
@@ -164,14 +161,12 @@ class Printing:
 
             yield update
 
-    def rows_of(
-        self, run: Callable[..., Any], workers: WorkerOptions, *arguments: Any, **how: Any
-    ) -> Any:
+    def rows_of(self, run: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
         from batchsolve.runs.progress import ROW_BAR
 
         with self.progress(ROW_BAR) as on_progress:
-            return run(*arguments, on_progress=on_progress, **asdict(workers), **how)
+            return run(*arguments, on_progress=on_progress, **self.workers, **how)
 
 
 # ---- conversions ----------------------------------------------------------------------------
@@ -251,7 +246,6 @@ _HEADINGS = {
     PuzzleSettings: "Search",
     PartSettings: "Search",
     Plan: "Search",
-    WorkerOptions: "Workers",
 }
 
 
@@ -388,5 +382,6 @@ NOTATION_LAST = HEADINGS[-1]
 
 Puzzles = Annotated[FileSettings, NotationFields, NOTATION_LAST]
 Engine = Annotated[SearchSettings, ("engine", "branch"), {"engine": "dlx"}]
-Json = Annotated[Printing, ("as_json",)]
-Quiet = Annotated[Printing, ("quiet",)]
+Json = Annotated[Session, ("as_json",)]
+Quiet = Annotated[Session, ("quiet",)]
+JsonOrQuiet = Annotated[Session, ("as_json", "quiet")]

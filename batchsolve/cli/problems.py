@@ -16,10 +16,11 @@ from batchsolve.cli import EXIT_INCOMPLETE, command
 from batchsolve.cli.options import (
     Engine,
     Json,
-    Printing,
+    JsonOrQuiet,
     Problem,
     Puzzles,
     Quiet,
+    Session,
     Written,
     how_written,
 )
@@ -50,7 +51,7 @@ class Asked:
     problem: str
     search: SearchSettings
     puzzles: FileSettings
-    printing: Printing
+    session: Session
 
 
 @contextmanager
@@ -62,7 +63,7 @@ def in_time(
         with time_limited(asked.search) as rest:
             yield rest
     except TimeIsUp:
-        asked.printing.summary({**nothing, "seconds": asked.search.time_limit}, output=output)
+        asked.session.summary({**nothing, "seconds": asked.search.time_limit}, output=output)
         raise
 
 
@@ -74,7 +75,7 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
 
 
 @command
-def show(problem: Problem, /, *, puzzles: Puzzles, printing: Json) -> int:
+def show(problem: Problem, /, *, puzzles: Puzzles, session: Json) -> int:
     """Print the size of a problem, and a picture of a grid.
 
     Examples
@@ -85,8 +86,8 @@ def show(problem: Problem, /, *, puzzles: Puzzles, printing: Json) -> int:
     from batchsolve.runs.reading import describe, picture
 
     reading = read(problem, puzzles)
-    printing.facts(describe(reading))
-    if reading.notation is not None and not printing.as_json:
+    session.facts(describe(reading))
+    if reading.notation is not None and not session.as_json:
         print(picture(reading))
     return 0
 
@@ -102,7 +103,7 @@ def draw(
     *,
     search: FirstSearch,
     puzzles: Puzzles,
-    printing: Printing,
+    session: JsonOrQuiet,
 ) -> int:
     """Draw the first solutions of a problem.
 
@@ -152,12 +153,12 @@ def draw(
     few = FEW if kind == "html" else ONE
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
-    asked, nothing = Asked(problem, search, puzzles, printing), {"drawn": 0, "complete": False}
+    asked, nothing = Asked(problem, search, puzzles, session), {"drawn": 0, "complete": False}
     with in_time(asked, facts | nothing, output) as rest:
         reading = read(problem, puzzles)
         board = board_of(reading.problem, limit)
         search = rest()
-    with printing.progress(COVER_BAR) as on_progress:
+    with session.progress(COVER_BAR) as on_progress:
         if found is not None:
             # beforehand: the run may be going on
             complete = not os.path.isdir(found) or describe_run(found)["complete"]
@@ -175,7 +176,7 @@ def draw(
     facts |= {"drawn": len(covers), "complete": complete}
     is_done = len(covers) == limit or (complete and bool(covers))
     said = said.replace(", not complete", "") if is_done else said  # no more were wanted
-    printing.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
+    session.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
     return 0 if is_done else EXIT_INCOMPLETE
 
 
@@ -238,7 +239,7 @@ def estimate(
     *,
     search: Engine,
     puzzles: Puzzles,
-    printing: Json,
+    session: Json,
 ) -> int:
     """Estimate the size of a search tree by random probes.
 
@@ -265,12 +266,12 @@ def estimate(
         task = reading.problem, reading.stack
         guess = estimated(*task, probes=probes, seed=seed, engine=search.engine)
     doubt = f"batchsolve: do not trust the intervals: {guess.doubt}" if guess.doubt else ""
-    printing.summary(asdict(guess), doubt, answer=guess)
+    session.summary(asdict(guess), doubt, answer=guess)
     return 0
 
 
 @command
-def engines(printing: Json) -> int:
+def engines(session: Json) -> int:
     """List the search engines and what each can do.
 
     Examples
@@ -280,11 +281,11 @@ def engines(printing: Json) -> int:
     """
     from batchsolve.engines import engine_names, get_engine
 
-    if not printing.as_json:
+    if not session.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")
     for name in engine_names():
         can = get_engine(name).capabilities
-        if printing.as_json:
+        if session.as_json:
             print(json.dumps({"engine": name, **asdict(can)}))
             continue
         lacks = [word for word, has in (("bounds", can.bounds), ("colours", can.colors)) if not has]
@@ -336,7 +337,7 @@ def _answer(
     seconds = round(time.monotonic() - begin, 3)
     found = {"count": count, "complete": True, **facts, "seconds": seconds}
     said = f"{counted(count, 'solution')}{said}; {seconds:.1f} s"
-    asked.printing.summary(found, said, answer=answer)
+    asked.session.summary(found, said, answer=answer)
     return 0
 
 
@@ -354,7 +355,7 @@ def graph(
     output: Written | None = None,
     *,
     puzzles: Puzzles,
-    printing: Json,
+    session: Json,
 ) -> int:
     """Count, list, sample or restrict a graph of solutions.
 
@@ -406,7 +407,7 @@ def graph(
         whole_target_of(output)  # before the work is done
     if list_ and sample is not None:
         raise InputError("--list and --sample do not go together")
-    if printing.as_json and (list_ or sample is not None):
+    if session.as_json and (list_ or sample is not None):
         raise InputError("--json prints facts; --list and --sample print JSON lines anyway")
     if sample is None and (seed or distinct):
         raise InputError("--seed and --distinct need --sample N")
@@ -424,9 +425,9 @@ def graph(
         elif list_:
             for block in kept.blocks(BLOCK):
                 _write_covers(reading, block, sys.stdout.buffer)
-        elif printing.as_json:
+        elif session.as_json:
             facts = {"count": kept.count, "nodes": kept.n_nodes, "options": kept.n_used_options}
-            printing.facts(facts)
+            session.facts(facts)
         else:
             print(kept.count)
     return 0
@@ -444,7 +445,7 @@ def sample(
     output: Written = "-",
     *,
     puzzles: Puzzles,
-    printing: Quiet,
+    session: Quiet,
 ) -> int:
     """Draw solutions of one problem at random.
 
@@ -490,7 +491,7 @@ def sample(
     if compression or suffix in (".csv", ".tsv", ".parquet", ".npy"):
         raise InputError(f"{output}: drawn solutions are plain JSON lines; name it .jsonl")
     reading = read(problem, puzzles)
-    with printing.progress(COVER_BAR) as on_progress:
+    with session.progress(COVER_BAR) as on_progress:
         samples = drawn(
             reading,
             number,
@@ -509,7 +510,7 @@ def sample(
         is_float = total < MOST_FLOAT
         about = f"{total / probes:.4g}" if is_float else f"2^{(total // probes).bit_length() - 1}"
         said = f"by {counted(samples.probes, 'probe')}, from about {about}"
-    printing.note(f"{counted(len(samples), 'solution')} drawn {said}")
+    session.note(f"{counted(len(samples), 'solution')} drawn {said}")
     return 0
 
 

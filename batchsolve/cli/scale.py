@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batchsolve.cli import command
-from batchsolve.cli.options import Printing, Puzzles, Quiet, Written, how_written
+from batchsolve.cli.options import Puzzles, Quiet, Session, Written, how_written
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
@@ -58,7 +58,7 @@ def scale(
     wanted: ForecastOptions,
     resume: bool = False,
     puzzles: Puzzles,
-    printing: Quiet,
+    session: Quiet,
 ) -> int:
     """Measure how searches scale with the number of workers.
 
@@ -125,7 +125,7 @@ def scale(
                 experiment.logs.append(log)
                 write_experiment(home, experiment)
                 check_interrupt()
-                printing.note(run)
+                session.note(run)
         except (KeyboardInterrupt, WorkersError) as error:
             n_runs = counted(len(experiment.runs), "run")
             error.add_note(
@@ -133,12 +133,12 @@ def scale(
                 f"batchsolve report {home}"
             )
             raise
-        _report(home, experiment, workloads, wanted, printing)
+        _report(home, experiment, workloads, wanted, session)
     return 0
 
 
 @command
-def report(directory: str, /, wanted: ForecastOptions, *, printing: Quiet) -> int:
+def report(directory: str, /, wanted: ForecastOptions, *, session: Quiet) -> int:
     """Draw the report of a scaling experiment again.
 
     An interrupted experiment has a report of its runs so far. A forecast reads problems as the
@@ -171,7 +171,7 @@ def report(directory: str, /, wanted: ForecastOptions, *, printing: Quiet) -> in
     with interrupts():
         notation = {name: plan.get(name) for name in NotationFields.__annotations__}
         workloads = [each for name in names if more for each in read_workloads(name, **notation)]
-        _report(Path(directory), experiment, workloads, wanted, printing)
+        _report(Path(directory), experiment, workloads, wanted, session)
     return 0
 
 
@@ -180,7 +180,7 @@ def _report(
     experiment: Experiment,
     workloads: list[Workload],
     wanted: ForecastOptions,
-    printing: Printing,
+    session: Session,
 ) -> None:
     """Simulate the workloads on more workers, write the report, and print doubts about the runs."""
     from batchsolve.scaling.report import HOW_TO_GET, can_draw, write_report
@@ -189,7 +189,7 @@ def _report(
 
     more, forecasts = wanted.forecast_workers or (), []
     for workload in workloads if more else []:
-        printing.note(f"batchsolve: simulating {workload.name} …")
+        session.note(f"batchsolve: simulating {workload.name} …")
         found, left_out = forecast(workload, experiment, more, latency=wanted.latency)
         forecasts += found
         for what in left_out:
@@ -197,10 +197,10 @@ def _report(
     path = write_report(home, experiment, forecasts)
     for series in experiment.series():
         for _, doubt in doubts(series):
-            printing.note(f"batchsolve: {series.name}: {doubt}")
+            session.note(f"batchsolve: {series.name}: {doubt}")
     if not (can_draw() and can_fit()):
-        printing.note(f"batchsolve: no pictures or no curves; they need {HOW_TO_GET}")
-    if not printing.quiet:
+        session.note(f"batchsolve: no pictures or no curves; they need {HOW_TO_GET}")
+    if not session.quiet:
         print(printable(str(path)))
 
 

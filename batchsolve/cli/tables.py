@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from batchsolve.cli import answered, command
-from batchsolve.cli.options import Inputs, Printing, TableOutput, WorkerOptions, Written
+from batchsolve.cli.options import Inputs, Session, TableOutput, Written
 from batchsolve.settings import (
     DedupeSettings,
     EvaluateSettings,
@@ -37,9 +37,8 @@ def solve(
     output: Written = "-",
     *,
     search: RowSearch,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, SolveFileFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
 
@@ -82,9 +81,9 @@ def solve(
     """
     from batchsolve.runs.solve_tables import solve_file
 
-    summary = printing.rows_of(solve_file, workers, inputs, output, search=search, files=files)
+    summary = session.rows_of(solve_file, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
-    return answered(summary, printing, summary, *columns, output=output)
+    return answered(summary, session, summary, *columns, output=output)
 
 
 @command
@@ -94,9 +93,8 @@ def dedupe(
     output: Written = "-",
     *,
     wanted: DedupeSettings,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, DedupeFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Leave out the repeated puzzles of a table.
 
@@ -125,8 +123,8 @@ def dedupe(
     """
     from batchsolve.runs.repeats import dedupe as leave_out
 
-    summary = printing.rows_of(leave_out, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, summary, summary.columns, output=output)
+    summary = session.rows_of(leave_out, inputs, output, **vars(wanted), files=files)
+    return answered(summary, session, summary, summary.columns, output=output)
 
 
 @command
@@ -135,9 +133,8 @@ def generate(
     number: int = 1,
     *,
     wanted: PuzzleSettings,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, GenerateFileFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Make puzzles, each with one solution, which is proved.
 
@@ -180,8 +177,8 @@ def generate(
     """
     from batchsolve.runs.generate import generate_file
 
-    summary = printing.rows_of(generate_file, workers, output, number, wanted=wanted, files=files)
-    return answered(summary, printing, summary, output=output)
+    summary = session.rows_of(generate_file, output, number, wanted=wanted, files=files)
+    return answered(summary, session, summary, output=output)
 
 
 @command
@@ -192,9 +189,8 @@ def augment(
     *,
     number: int = 1,
     wanted: ImageSettings,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, AugmentFileFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Write random images of puzzles, relabelled and permuted.
 
@@ -223,9 +219,9 @@ def augment(
     """
     from batchsolve.runs.augment import augment_file
 
-    task = augment_file, workers, inputs, output, number
-    summary = printing.rows_of(*task, **vars(wanted), files=files)
-    return answered(summary, printing, summary, summary.columns, output=output)
+    task = augment_file, inputs, output, number
+    summary = session.rows_of(*task, **vars(wanted), files=files)
+    return answered(summary, session, summary, summary.columns, output=output)
 
 
 @command
@@ -235,9 +231,8 @@ def rate(
     output: TableOutput = "-",
     *,
     wanted: RateSettings,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, RateFileFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Rate 9×9 puzzles by the hardest technique that they need.
 
@@ -263,8 +258,8 @@ def rate(
     """
     from batchsolve.runs.rate import rate_file
 
-    summary = printing.rows_of(rate_file, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, summary, summary.columns, output=output)
+    summary = session.rows_of(rate_file, inputs, output, **vars(wanted), files=files)
+    return answered(summary, session, summary, summary.columns, output=output)
 
 
 @command
@@ -273,9 +268,8 @@ def audit(
     test: str,
     /,
     *,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, AuditFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Count the leaks between a training and a test table.
 
@@ -304,8 +298,8 @@ def audit(
     """
     from batchsolve.runs.repeats import audit as audit_of
 
-    found = printing.rows_of(audit_of, workers, train, test, files=files)
-    return answered(found, printing, *found.columns, answer=found)
+    found = session.rows_of(audit_of, train, test, files=files)
+    return answered(found, session, *found.columns, answer=found)
 
 
 @command
@@ -315,9 +309,8 @@ def partition(
     output: Written,
     *,
     wanted: PartSettings,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, AuditFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Divide a table into parts without a leak between them.
 
@@ -345,8 +338,8 @@ def partition(
     """
     from batchsolve.runs.partition import partition as partition_of
 
-    summary = printing.rows_of(partition_of, workers, inputs, output, **vars(wanted), files=files)
-    return answered(summary, printing, summary, summary.columns, output=output)
+    summary = session.rows_of(partition_of, inputs, output, **vars(wanted), files=files)
+    return answered(summary, session, summary, summary.columns, output=output)
 
 
 @command
@@ -358,9 +351,8 @@ def evaluate(
     html: Written | None = None,
     rows: Written | None = None,
     plot: Written | None = None,
-    workers: WorkerOptions,
     files: Annotated[FileSettings, EvaluateFields],
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Count rows, cells, clues and houses that predictions have right.
 
@@ -406,10 +398,10 @@ def evaluate(
     if plot is not None:
         plot_format_of(plot)
     kept = {"rows": rows or False, "files": files}
-    evaluation = printing.rows_of(evaluation_of, workers, inputs, **vars(wanted), **kept)
+    evaluation = session.rows_of(evaluation_of, inputs, **vars(wanted), **kept)
     if html is not None:
         evaluation.save(html)
     if plot is not None:
         evaluation.plot(plot)
     lines = evaluation.columns, *evaluation.notes
-    return answered(evaluation, printing, *lines, answer=evaluation.table)
+    return answered(evaluation, session, *lines, answer=evaluation.table)

@@ -16,10 +16,10 @@ from batchsolve.cli.options import (
     PROBLEM,
     Engine,
     Json,
-    Printing,
+    JsonOrQuiet,
     Problem,
     Puzzles,
-    WorkerOptions,
+    Session,
     Written,
 )
 from batchsolve.cli.problems import Asked, draw_to_file, in_time, print_distribution, read
@@ -96,7 +96,6 @@ class TreeOptions:
 def search_tree(
     asked: Asked,
     tree: TreeOptions,
-    workers: WorkerOptions,
     *,
     output: str = "",
     directory: str | None = None,
@@ -109,7 +108,6 @@ def search_tree(
     ----------
     asked : Asked
     tree : TreeOptions
-    workers : WorkerOptions
     output : str
         The output of enumerate; solutions are only counted without one.
     directory : str, optional
@@ -123,8 +121,8 @@ def search_tree(
     from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.split import check_list, read_part
 
-    printing = asked.printing
-    with in_time(asked, nothing_of(workers), output) as rest:
+    session = asked.session
+    with in_time(asked, nothing_of(session), output) as rest:
         reading = read(asked.problem, asked.puzzles)
         begin: Any = reading.stack
         header: dict[str, Any] = {}
@@ -134,13 +132,13 @@ def search_tree(
                 check_list(tree.stacks, header)
         group = tree.group_of(reading)
         search = rest()
-    with printing.progress(TREE_BAR) as on_progress:
-        how: dict[str, Any] = {**asdict(workers), "search": search, "on_progress": on_progress}
+    with session.progress(TREE_BAR) as on_progress:
+        how: dict[str, Any] = {**session.workers, "search": search, "on_progress": on_progress}
         if directory is not None:
             from batchsolve.runs.run import Run  # only now: it imports what tables need
             from batchsolve.workers import get_workers
 
-            get_workers(**asdict(workers))  # raises an error while no run is kept
+            get_workers(**session.workers)  # raises an error while no run is kept
             kind: dict[str, Any] = {"cheapest": best, "name": reading.name}
             if output and best is None:
                 kind |= {"collect": True, "notation": reading.notation}
@@ -154,7 +152,7 @@ def search_tree(
             result = write_covers(reading, begin, sys.stdout.buffer, up_to_symmetry=group, **how)
         else:
             result = count_problem(reading.problem, begin, up_to_symmetry=group, **how)
-    return report(result, printing, output, header=header)
+    return report(result, session, output, header=header)
 
 
 @command
@@ -171,9 +169,8 @@ def count(
     graph: Written | None = None,
     by: Literal["cost", "options"] | None = None,
     project: Sequence[str] = (),
-    workers: WorkerOptions,
     puzzles: CountedFiles,
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Count every solution of one problem, or of each of many.
 
@@ -244,20 +241,20 @@ def count(
         from batchsolve.runs.solve_tables import count_file
 
         output = "-" if output is None else output
-        task = count_file, workers, problems, output
-        summary = printing.rows_of(*task, search=search, files=puzzles)
-        return answered(summary, printing, summary, output=output)
+        task = count_file, problems, output
+        summary = session.rows_of(*task, search=search, files=puzzles)
+        return answered(summary, session, summary, output=output)
     of_tables = "chunk", "stats", "filename", "stop_on_invalid"
     if unfit := [name for name in of_tables if getattr(puzzles, name)]:
         option = unfit[0].replace("_", "-")
         raise InputError(f"--{option} is for a table of counts; name it with -o")
     [problem] = problems
     megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
-    asked = Asked(problem, search, puzzles, printing)
+    asked = Asked(problem, search, puzzles, session)
     if question := next((name for name in _GOES_WITH if name in given), ""):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
-        fits_workers = question == "--project" or workers == WorkerOptions()
+        fits_workers = question == "--project" or session.workers == Session().workers
         fits_search = search == whole and fits[question]
         if given[1:] or puzzles.resume or not (fits_search and fits_workers):
             raise InputError(f"{question} goes with {_GOES_WITH[question]}")
@@ -265,13 +262,13 @@ def count(
             return draw_to_file(asked, graph, megabytes)
         if by is not None:
             return print_distribution(asked, by, megabytes)
-        return _count_projections(asked, project, workers)
+        return _count_projections(asked, project)
     if puzzles.resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if run is not None and tree.stacks is not None:
         raise InputError("--stacks and --run do not go together; a part is one short search")
 
-    return search_tree(asked, tree, workers, directory=run, resume=puzzles.resume)
+    return search_tree(asked, tree, directory=run, resume=puzzles.resume)
 
 
 def _are_many(problems: Sequence[str]) -> bool:
@@ -292,19 +289,19 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     return "memo" if size is None else f"memo:{size}"
 
 
-def _count_projections(asked: Asked, items: Sequence[str], workers: WorkerOptions) -> int:
+def _count_projections(asked: Asked, items: Sequence[str]) -> int:
     """Count the projections of the solutions of a problem."""
     from batchsolve.runs.projections import count_projections
 
-    printing = asked.printing
-    with in_time(asked, nothing_of(workers)) as rest:
+    session = asked.session
+    with in_time(asked, nothing_of(session)) as rest:
         reading = read(asked.problem, asked.puzzles)
         search = rest()
-    task = count_projections, workers, reading, items
-    result = printing.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
+    task = count_projections, reading, items
+    result = session.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
     said += "" if result.complete else ", not complete"
-    return report(result, printing, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
+    return report(result, session, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
 
 
 @command
@@ -317,9 +314,8 @@ def enumerate_(
     *,
     tree: TreeOptions,
     search: SearchSettings,
-    workers: WorkerOptions,
     puzzles: Puzzles,
-    printing: Printing,
+    session: Session,
 ) -> int:
     """Write every solution of one problem.
 
@@ -355,14 +351,14 @@ def enumerate_(
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
     if best is not None and tree.stacks is not None:
         raise BadParameter("--best does not go with --stacks: the best of parts are not merged")
-    asked, directory = Asked(problem, search, puzzles, printing), None if streams else output
+    asked, directory = Asked(problem, search, puzzles, session), None if streams else output
     kind: dict[str, Any] = {"output": output, "directory": directory, "resume": resume}
-    return search_tree(asked, tree, workers, best=best, **kind)
+    return search_tree(asked, tree, best=best, **kind)
 
 
 def report(
     result: Count,
-    printing: Printing,
+    session: Session,
     output: str = "",
     said: str = "",
     header: dict[str, Any] | None = None,
@@ -372,23 +368,21 @@ def report(
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
-    printing.summary(facts, said or result, output=output, answer=None if output else result.count)
+    session.summary(facts, said or result, output=output, answer=None if output else result.count)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
 
 
-def nothing_of(workers: WorkerOptions) -> dict[str, Any]:
+def nothing_of(session: Session) -> dict[str, Any]:
     """Return the facts of a search that has found nothing yet."""
     from batchsolve.runs.count import Count
 
-    return asdict(Count(0, False, 0, 0, 0, 0.0, "", workers.backend, workers.jobs or 0, []))
+    return asdict(Count(0, False, 0, 0, 0, 0.0, "", session.backend, session.jobs or 0, []))
 
 
 @command
-def export(
-    directory: str, /, output: Written, *, workers: Annotated[WorkerOptions, ("jobs",)]
-) -> int:
+def export(directory: str, /, output: Written, *, session: Annotated[Session, ("jobs",)]) -> int:
     """Write the solutions of a run to one sorted file.
 
     Input
@@ -417,7 +411,7 @@ def export(
 
     complete = describe_run(directory)["complete"]  # beforehand: the run may be going on
     with interrupts():
-        rows = export_run(directory, output, workers.jobs)
+        rows = export_run(directory, output, session.jobs)
     if complete:
         return 0
     found = counted(rows, "solution")
@@ -426,7 +420,7 @@ def export(
 
 
 @command
-def runs(directory: str, /, *, printing: Json) -> int:
+def runs(directory: str, /, *, session: Json) -> int:
     """Print the finished and the remaining work of a run.
 
     Input
@@ -443,7 +437,7 @@ def runs(directory: str, /, *, printing: Json) -> int:
 
     facts = describe_run(directory)
     facts["seconds"] = round(facts["seconds"], 3)
-    printing.facts(facts)
+    session.facts(facts)
     return 0
 
 
@@ -457,7 +451,7 @@ def split(
     *,
     search: Engine,
     puzzles: Puzzles,
-    printing: Printing,
+    session: JsonOrQuiet,
 ) -> int:
     """Split one problem into files that can be counted or listed anywhere.
 
@@ -487,8 +481,8 @@ def split(
     with interrupts():
         task = reading.problem, output, reading.stack
         facts = write_parts(*task, depth=depth, files=files, engine=search.engine)
-    if printing.as_json or not printing.quiet:
-        printing.facts(facts)
+    if session.as_json or not session.quiet:
+        session.facts(facts)
     if files is not None and facts["files"] < files:
         made = counted(facts["files"], "file")
         print(
@@ -500,7 +494,7 @@ def split(
 
 
 @command
-def merge(results: Sequence[str], /, *, printing: Json) -> int:
+def merge(results: Sequence[str], /, *, session: Json) -> int:
     """Add up the counts of the files of one split.
 
     It names parts that are missing, unfinished or counted twice.
@@ -526,5 +520,5 @@ def merge(results: Sequence[str], /, *, printing: Json) -> int:
     from batchsolve.runs.split import merge_results
 
     facts = merge_results(results)
-    printing.facts(facts)
+    session.facts(facts)
     return 0 if facts["complete"] else EXIT_INCOMPLETE

@@ -23,7 +23,7 @@ from conftest import PUZZLE as GRID, SOLUTION
 from invoking import invoke, refused, run_python
 
 from batchsolve.cli import all_commands, app
-from batchsolve.cli.options import HEADINGS, WorkerOptions
+from batchsolve.cli.options import HEADINGS, Session
 from batchsolve.engines import engine_names
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, meanings_of
 
@@ -125,7 +125,7 @@ def test_shells_complete_the_names_of_files(words):
     assert [(each.type, each.value) for each in found] == [("file", last)]
 
 
-@pytest.mark.parametrize("settings", [SearchSettings, FileSettings, PuzzleSettings, WorkerOptions])
+@pytest.mark.parametrize("settings", [SearchSettings, FileSettings, PuzzleSettings, Session])
 def test_each_setting_has_a_meaning(settings):
     assert list(meanings_of(settings)) == [declared.name for declared in fields(settings)]
 
