@@ -48,9 +48,6 @@ from batchsolve.settings import (
     AUTO,
     FileSettings,
     Option,
-    PartSettings,
-    Plan,
-    PuzzleSettings,
     SearchSettings,
     entries_of,
     meanings_of,
@@ -67,7 +64,7 @@ HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of gr
 
 MAX_NUMBERS = 1000  # in a list
 _PLACES = ("FILE", "OUT", "DIR")  # metavars of options that name a file or a directory
-_SHORT = {"output": "-o", "number": "-n"}  # parameter -> its other flag
+_SHORT = {"output": "-o", "number": "-n", "jobs": "-j", "quiet": "-q"}  # other flags
 
 Written = Annotated[str, "a file or a directory to write"]
 """The type of such an option; no input may be lost by it."""
@@ -105,13 +102,13 @@ class Session:
         Print no progress and no summary, only errors and warnings.
     """
 
-    jobs: int | None = setting(flags=("--jobs", "-j"), heading="Workers")
+    jobs: int | None = setting(heading="Workers")
     backend: str = setting("threading", metavar="threading|loky|dask|ray", heading="Workers")
     address: str | None = setting(
         metavar="ADDRESS", flags=("--scheduler", "--address"), heading="Workers"
     )
     as_json: bool = setting(False, flags=("--json",))
-    quiet: bool = setting(False, flags=("--quiet", "-q"))
+    quiet: bool = setting(False)
 
     @property
     def workers(self) -> dict[str, Any]:
@@ -240,14 +237,6 @@ def _conversion(kind: Any, metavar: str | None) -> Any:
 Groups = dict[str, tuple[type, list[str]]]
 """Parameters that stand for a class of settings: the class, and the fields that are options."""
 
-_HEADINGS = {
-    FileSettings: "Input",
-    SearchSettings: "Search",
-    PuzzleSettings: "Search",
-    PartSettings: "Search",
-    Plan: "Search",
-}
-
 
 def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], Groups]:
     """Return the parameters of the command that a function becomes, and its classes of settings.
@@ -321,7 +310,7 @@ def _options_of(
             metavar, text, heading = told[name].metavar or metavar, *told[name][1:3]
         elif of_notation and name in NotationFields.__annotations__:
             heading = of_notation[0]
-        heading = heading or _HEADINGS.get(settings, "")
+        heading = heading or getattr(settings, "heading", "")
         option = option._replace(metavar=metavar, help=text, heading=heading)
         kind, _ = _plain(types[name])
         yield _parameter(name, kind, defaults.get(name, default), option)

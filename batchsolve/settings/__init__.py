@@ -177,6 +177,8 @@ def meanings_of(settings: type) -> dict[str, str]:
 class Settings:
     """A class of settings, which are checked one by one and then together.
 
+    Options stand under the heading of their class, unless they have one of their own.
+
     Examples
     --------
     >>> SearchSettings(limit=0)
@@ -184,6 +186,8 @@ class Settings:
         ...
     batchsolve.errors.InputError: limit is 1 or more, not 0
     """
+
+    heading = "Output"
 
     def __post_init__(self) -> None:
         kind: Any = type(self)
@@ -269,6 +273,7 @@ class SearchSettings(Settings):
     batchsolve.errors.InputError: time_limit is more than 0 seconds, not 0
     """
 
+    heading = "Search"
     limit: int | None = setting(check=one_or_more)
     node_limit: int | None = setting(check=one_or_more)
     time_limit: float | None = setting(check=_seconds, metavar="S")
@@ -339,6 +344,7 @@ class FileSettings(Settings):
     (2, 3)
     """
 
+    heading = "Input"
     column: str | None = setting(metavar="NAME")
     solution_column: str | None = setting(metavar="NAME", of_grids=True)
     alphabet: str | None = setting(metavar="A", of_grids=True)
@@ -407,6 +413,7 @@ class PuzzleSettings(Settings):
     batchsolve.errors.InputError: clues are a range such as 22..26 or (22, 26), fewest ...
     """
 
+    heading = "Search"
     seed: int = setting(0, check=seed_of)
     clues: tuple[int, int] | None = ranging(
         "clues are a range such as 22..26 or (22, 26), fewest first", integer, 0, UNLIMITED
@@ -584,6 +591,7 @@ class PartSettings(Settings):
         Seed of the random numbers.
     """
 
+    heading = "Search"
     parts: str = setting(PARTS, check=lambda name, value: value, metavar="SHARES")  # or a dict
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
@@ -618,9 +626,8 @@ class Plan(Settings):
         Runs of every combination.
     """
 
-    jobs: tuple[int | None, ...] = setting(
-        (), metavar="LIST", flags=("--jobs", "-j"), heading="Workers"
-    )
+    heading = "Search"
+    jobs: tuple[int | None, ...] = setting((), metavar="LIST", heading="Workers")
     backends: tuple[str, ...] = setting(
         ("threading",), metavar="LIST", flags=("--backend",), heading="Workers"
     )
