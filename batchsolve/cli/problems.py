@@ -55,13 +55,16 @@ class Asked:
 
 
 @contextmanager
-def in_time(
+def read_in_time(
     asked: Asked, nothing: dict[str, Any], output: str = ""
-) -> Iterator[Callable[[], SearchSettings]]:
-    """Start the time limit of a question, as `time_limited`; if it is up, print facts as JSON."""
+) -> Iterator[tuple[Reading, Callable[[], SearchSettings]]]:
+    """Read the problem of a question, and yield it with the function of `time_limited`.
+
+    If the time is up, print facts as JSON.
+    """
     try:
         with time_limited(asked.search) as rest:
-            yield rest
+            yield read(asked.problem, asked.puzzles), rest
     except TimeIsUp:
         asked.session.summary({**nothing, "seconds": asked.search.time_limit}, output=output)
         raise
@@ -154,8 +157,7 @@ def draw(
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output}
     asked, nothing = Asked(problem, search, puzzles, session), {"drawn": 0, "complete": False}
-    with in_time(asked, facts | nothing, output) as rest:
-        reading = read(problem, puzzles)
+    with read_in_time(asked, facts | nothing, output) as (reading, rest):
         board = board_of(reading.problem, limit)
         search = rest()
     with session.progress(COVER_BAR) as on_progress:
@@ -306,8 +308,8 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     begin = time.monotonic()
     whole_target_of(path)  # before the work is done
     nothing = {"count": 0, "complete": False, "graph": None, "nodes": 0}
-    with in_time(asked, nothing) as rest, interrupts():
-        graph = solution_graph(read(asked.problem, asked.puzzles), memory=megabytes, check=rest)
+    with interrupts(), read_in_time(asked, nothing) as (reading, rest):
+        graph = solution_graph(reading, memory=megabytes, check=rest)
     with interrupts():
         graph.save(path)
     said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
@@ -321,8 +323,8 @@ def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
 
     begin = time.monotonic()
     nothing = {"count": 0, "complete": False, "by": by, "distribution": []}
-    with in_time(asked, nothing) as rest, interrupts():
-        found = distribution(read(asked.problem, asked.puzzles), by, memory=megabytes, check=rest)
+    with interrupts(), read_in_time(asked, nothing) as (reading, rest):
+        found = distribution(reading, by, memory=megabytes, check=rest)
     rows = [(by, "solutions"), *found.items()]
     left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
     table = "\n".join(f"{value:>{left}}  {count:>{right}}" for value, count in rows)

@@ -22,7 +22,7 @@ from batchsolve.cli.options import (
     Session,
     Written,
 )
-from batchsolve.cli.problems import Asked, draw_to_file, in_time, print_distribution, read
+from batchsolve.cli.problems import Asked, draw_to_file, print_distribution, read, read_in_time
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, listed, named_errors, printable
 from batchsolve.formats.whole_files import text_of
@@ -122,8 +122,7 @@ def search_tree(
     from batchsolve.runs.split import check_list, read_part
 
     session = asked.session
-    with in_time(asked, nothing_of(session), output) as rest:
-        reading = read(asked.problem, asked.puzzles)
+    with read_in_time(asked, nothing_of(session), output) as (reading, rest):
         begin: Any = reading.stack
         header: dict[str, Any] = {}
         if tree.stacks is not None:
@@ -294,8 +293,7 @@ def _count_projections(asked: Asked, items: Sequence[str]) -> int:
     from batchsolve.runs.projections import count_projections
 
     session = asked.session
-    with in_time(asked, nothing_of(session)) as rest:
-        reading = read(asked.problem, asked.puzzles)
+    with read_in_time(asked, nothing_of(session)) as (reading, rest):
         search = rest()
     task = count_projections, reading, items
     result = session.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
