@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
+from typing import Any
 
 MOST_SHOWN = 80  # characters of a name
 MOST_LISTED = 12  # names
@@ -434,7 +435,7 @@ def how_to_install(extra: str) -> str:
     return f"pip install 'batchsolve[{extra}]'"
 
 
-def repeated(names: Iterable[str]) -> str | None:
+def repeated(names: Iterable[Any]) -> Any:
     """Return the first name that occurs more than once, or None.
 
     Examples

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
-from batchsolve.errors import InputError, ProblemError, counted, quoted, warn_once
+from batchsolve.errors import InputError, ProblemError, counted, quoted, repeated, warn_once
 from batchsolve.problems.attributes import (
     MOST_COLORS,
     array_of,
@@ -236,8 +236,8 @@ class ExactCover:
             items = [*primary, *secondary]
             number = {item: k for k, item in enumerate(items)}
         if len(number) != len(items):
-            repeated = next(item for k, item in enumerate(items) if number[item] != k)
-            raise ProblemError(f"item {quoted(repeated)} is declared twice; name every item once")
+            twice = quoted(repeated(items))
+            raise ProblemError(f"item {twice} is declared twice; name every item once")
         if not named.keys() <= number.keys():
             item = next(item for item in named if item not in number)
             o = next(o for o, row in enumerate(rows) if item in row)
@@ -249,18 +249,9 @@ class ExactCover:
         indices = np.array([number[item] for row in rows for item in row], np.int64)
         names = list(map(str, items))
         entries, color_names = (None, None) if colors is None else number_colors(rows, colors)
-        return cls(
-            indptr,
-            indices,
-            len(items),
-            len(primary),
-            names,
-            option_names,
-            entries,
-            color_names,
-            None if bounds is None else bounds_by_name(bounds, primary),
-            costs,
-        )
+        item_bounds = None if bounds is None else bounds_by_name(bounds, primary)
+        made = indptr, indices, len(items), len(primary), names, option_names
+        return cls(*made, entries, color_names, item_bounds, costs)
 
     @classmethod
     def from_matrix(cls, matrix: Any, secondary: Iterable[int] = ()) -> ExactCover:
