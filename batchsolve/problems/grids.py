@@ -187,7 +187,6 @@ class GridProblem(ExactCover):
 
     rules: Rules
     box: tuple[int, int] = (0, 0)
-    _core_rules: Any = None
     _row_rules: RowRules | None = None
     item_names = option_names = color_names = bounds = costs = None
     _other_unit = "house"  # for messages: neither a row nor a column
@@ -346,9 +345,7 @@ class GridProblem(ExactCover):
 
         The core takes rules of `MOST_IN_CORE` digits or fewer.
         """
-        if self._core_rules is None:
-            self._core_rules = core_rules(self.rules, self.box)
-        return self._core_rules, self.row_rules, self.rows_of(roots)
+        return core_rules(self.rules, self.box), self.row_rules, self.rows_of(roots)
 
     def other_options(self, grids: Bytes) -> UInts:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""

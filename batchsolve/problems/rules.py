@@ -465,7 +465,7 @@ RELATION_NAMES = tuple(RELATIONS)
 MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digits is a word
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
     """Return the rules that all rows share, without marks and cages, as the core takes them.
 
