@@ -93,8 +93,7 @@ def dominoes(rows: int, columns: int) -> ExactCover:
     ['r1c1 r1c2', 'r1c1 r2c1', 'r1c2 r2c2', 'r2c1 r2c2']
     """
     _check_least(rows, columns)
-    if (n_options := 2 * rows * columns) > MOST_OPTIONS:
-        raise _too_many(n_options, f"R x C is at most {MOST_OPTIONS // 2:,}")
+    _check_order(rows * columns, lambda k: 2 * k, "R x C")
     cells = {(r, c): f"r{r}c{c}" for r in range(1, rows + 1) for c in range(1, columns + 1)}
     options = [
         [cells[r, c], cells[beside]]
@@ -236,10 +235,8 @@ def steiner(v: int) -> ExactCover:
 
 def _empty_grid(box_rows: int, box_columns: int) -> ExactCover:
     """Return the problem of the empty grid; raise if it is too large to be searched."""
-    n = box_rows * box_columns
     _check_least(box_rows, box_columns)
-    if n**3 > MOST_OPTIONS:
-        raise _too_many(n**3, f"R x C is at most {_largest(lambda k: k**3)}")
+    _check_order(box_rows * box_columns, lambda k: k**3, "R x C")
     return sudoku(box_rows, box_columns)
 
 
@@ -305,25 +302,20 @@ def family(text: str) -> ExactCover:
         return build(*map(int, numbers))
 
 
-def _check_order(n: int, n_options: Callable[[int], int]) -> None:
+def _check_order(n: int, n_options: Callable[[int], int], name: str = "N") -> None:
     """Raise `ProblemError` if an order is less than 1, or has too many options."""
     _check_least(n)
-    if n_options(n) > MOST_OPTIONS:
-        raise _too_many(n_options(n), f"N is at most {_largest(n_options):,}")
+    if (many := n_options(n)) > MOST_OPTIONS:
+        largest = bisect_right(range(MOST_OPTIONS), MOST_OPTIONS, key=n_options) - 1
+        shown = f"{many:,}" if many < _MOST_SHOWN else f"more than {_MOST_SHOWN:,}"
+        raise ProblemError(
+            f"{shown} options; {MOST_OPTIONS:,} are possible: {name} is at most {largest:,}"
+        )
 
 
 def _check_least(*sizes: int) -> None:
     if min(sizes) < 1:
         raise ProblemError(f"sizes are at least 1, not {min(sizes)}")
-
-
-def _too_many(n_options: int, possible: str) -> ProblemError:
-    many = f"{n_options:,}" if n_options < _MOST_SHOWN else f"more than {_MOST_SHOWN:,}"
-    return ProblemError(f"{many} options; {MOST_OPTIONS:,} are possible: {possible}")
-
-
-def _largest(n_options: Callable[[int], int]) -> int:
-    return bisect_right(range(MOST_OPTIONS), MOST_OPTIONS, key=n_options) - 1
 
 
 def _letters(k: int) -> str:
