@@ -245,8 +245,10 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     return False
 
 
-class InstanceTables(Tables):
-    """Instances in tables, or in files of which each is a row.
+def instances_in(
+    sources: Sequence[Source], choice: Choice, settings: FileSettings, size: BlockSize
+) -> tuple[Tables, InstanceReader]:
+    """Return instances in tables, or in files of which each is a row, and their reader.
 
     Parameters
     ----------
@@ -258,45 +260,28 @@ class InstanceTables(Tables):
     size : BlockSize
         As for `Tables`.
 
-    Attributes
-    ----------
-    column : str
-        The column of problems; empty if they are in other columns.
-    reader : InstanceReader
-        The reader of blocks, which can be sent to workers.
-    solution_column : None
-    rule_columns, unread_columns : tuple
-        No columns; see `Corpus`.
-
     Raises
     ------
     InputError
         If the tables cannot be read, have no column of problems, or settings do not suit them.
     """
-
-    solution_column = None
-    rule_columns = unread_columns = ()
-
-    def __init__(
-        self, sources: Sequence[Source], choice: Choice, settings: FileSettings, size: BlockSize
-    ) -> None:
-        column, filename = settings.column, settings.filename
-        grids = settings_that("of_grids")
-        if unfit := [name for name in grids if getattr(settings, name) not in (None, False)]:
-            raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
-        are_files = isinstance(sources[0], Files)
-        if are_files and (column is not None or filename):
-            raise InputError("only tables have a column of problems, or one of file names")
-        if has_fields := column is None and _has_fields(sources[0]):
-            sources = list(map(_with_json, sources))
-        super().__init__(sources, filename, size)
-        self.column = "" if has_fields or are_files else column or COLUMN
-        if self.column:
-            self.check_column(self.column)
-        left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
-        kept = [each for each in self.schema if each.name not in left_out]
-        schema = pa.schema([*kept, FILENAME] if filename else kept)
-        self.reader = InstanceReader(schema, choice, self.column, filename)
+    column, filename = settings.column, settings.filename
+    grids = settings_that("of_grids")
+    if unfit := [name for name in grids if getattr(settings, name) not in (None, False)]:
+        raise InputError(f"only tables of grids have {listed(unfit)}; leave them out")
+    are_files = isinstance(sources[0], Files)
+    if are_files and (column is not None or filename):
+        raise InputError("only tables have a column of problems, or one of file names")
+    if has_fields := column is None and _has_fields(sources[0]):
+        sources = list(map(_with_json, sources))
+    tables = Tables(sources, filename, size)
+    column = "" if has_fields or are_files else column or COLUMN
+    if column:
+        tables.check_column(column)
+    left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
+    kept = [each for each in tables.schema if each.name not in left_out]
+    schema = pa.schema([*kept, FILENAME] if filename else kept)
+    return tables, InstanceReader(schema, choice, column, filename)
 
 
 def _has_fields(source: Source) -> bool:

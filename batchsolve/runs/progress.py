@@ -30,7 +30,7 @@ class Sums(InWords):
     invalid : int
         Rows that are malformed, or have clues that clash.
     column : str or None
-        The puzzle column; None for blank grids.
+        The puzzle column; None for blank grids, and empty for problems in files or fields.
     solution_column : str or None
         The column of given solutions.
     rule_columns : list of str

@@ -18,9 +18,9 @@ from batchsolve.errors import InputError, is_unordered, wrong_kind
 from batchsolve.runs.instances import (
     BLOCKS,
     PARTS,
-    InstanceTables,
     hold_problems,
     instance_table,
+    instances_in,
     is_problem_file,
 )
 from batchsolve.runs.outputs import Output, Parts
@@ -309,9 +309,10 @@ def _of_problems(
     choice = Choice(search.engine)
     check_can_count(choice, everything=not keep and search.limit is None)
     size = PARTS if isinstance(output, Parts) else BLOCKS
-    source = InstanceTables(sources, choice, files, size)
+    source, reader = instances_in(sources, choice, files, size)
     table = partial(instance_table, search=search, stats=files.stats, keep=keep)
-    spec = Spec("solve" if keep else "count of rows", source, source.reader, table)
+    kind, totals = "solve" if keep else "count of rows", Summary(column=reader.column)
+    spec = Spec(kind, source, reader, table, totals)
     return spec.searched(search, choice, keep)
 
 

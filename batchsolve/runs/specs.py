@@ -492,7 +492,7 @@ class FileRun:
                 check_parquet(table.schema)
             with self._opened_journal() if self.output.journal else nullcontext() as self.journal:
                 self._write(table)
-            if isinstance(self.spec.source, Tables):
+            if isinstance(self.spec.source, Corpus):
                 note_columns(self.spec.totals, self.spec.source)
             self.spec.end(self.pool, start, self.rows_before)
         return self.spec.totals

@@ -246,6 +246,11 @@ class Corpus(Tables):
         return first, {value: Stacks.concatenate(some) for value, some in parts.items()}
 
     @property
+    def given_column(self) -> str | None:
+        """The column of puzzles; None for blank grids, which have none."""
+        return self.column if self.column in self.columns else None
+
+    @property
     def unread_columns(self) -> list[str]:
         """Names of columns with grids of the puzzles' size that are not read, by the first rows."""
         read, n = (self.column, self.solution_column, *COLUMNS), self.problem.n_digits

@@ -708,8 +708,6 @@ class Tables:
         If the tables cannot be read.
     """
 
-    column: str  # of kinds that have one
-
     def __init__(
         self, sources: Sequence[Source], filename: bool = False, size: BlockSize | None = None
     ) -> None:
@@ -736,11 +734,6 @@ class Tables:
     def columns(self) -> list[str]:
         """Names of the input columns."""
         return list(self.schema.names)
-
-    @property
-    def given_column(self) -> str | None:
-        """The column of puzzles or problems; empty for fields or files, None for blank grids."""
-        return self.column if self.column in ("", *self.columns) else None
 
     def check_column(self, name: str) -> None:
         """Raise `InputError` unless an input column has this name."""
