@@ -198,23 +198,25 @@ def count(
             )
         with Pool(**workers) as pool, shown(on_progress, ROW_BAR) as tell:
             return _counts_of_each(problem, pool, chosen, tell)
-    return _counted(problem, stack, up_to_symmetry, workers, chosen, on_progress)
+    how = {**workers, "up_to_symmetry": up_to_symmetry, "on_progress": on_progress}
+    return _counted(problem, stack, {}, search=chosen, **how)
 
 
 def _counted(
     problem: Puzzle,
     stack: Stack,
+    tree: dict[str, Any],
+    *,
+    search: SearchSettings,
     up_to_symmetry: UpToSymmetry,
-    workers: dict[str, Any],
-    settings: SearchSettings,
     on_progress: Callable[[TreeSearch], None] | bool | None,
-    **how: Any,
+    **workers: Any,
 ) -> Count:
-    """Search the tree of a problem to its end; `how` are further arguments of `TreeSearch`."""
+    """Search the tree of a problem to its end; `tree` are further arguments of `TreeSearch`."""
     problem, begin = problem_and_stacks(problem, stack)
-    how["symmetries"] = symmetries_for(problem, stack, begin, up_to_symmetry)
+    tree["symmetries"] = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        return searched(TreeSearch(problem, settings, Piece.whole(begin), pool, **how), pool, tell)
+        return searched(TreeSearch(problem, search, Piece.whole(begin), pool, **tree), pool, tell)
 
 
 def _counts_of_each(
@@ -311,16 +313,7 @@ def solutions(
                 yield from done.result.output
 
 
-def write_covers(
-    reading: Reading,
-    stack: Stack,
-    file: BinaryIO,
-    *,
-    on_progress: Callable[[TreeSearch], None],
-    up_to_symmetry: UpToSymmetry,
-    search: SearchSettings,
-    **workers: Any,
-) -> Count:
+def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **how: Any) -> Count:
     """Write the covers of a problem to a file as JSON lines while they are found.
 
     Parameters
@@ -328,10 +321,8 @@ def write_covers(
     reading : Reading
         The problem, and the notation of grids.
     file : binary file
-    stack, on_progress, up_to_symmetry, search
-        As for `count`.
-    **workers
-        As for `Pool`.
+    stack, **how
+        As for `count`: ``search``, ``up_to_symmetry``, ``on_progress``, ``jobs``, ….
 
     Returns
     -------
@@ -346,8 +337,8 @@ def write_covers(
             file.write(lines)
         file.flush()
 
-    task = reading.problem, stack, up_to_symmetry, workers, search, on_progress
-    return _counted(*task, keep=write, collect=True, render=render)
+    tree = {"keep": write, "collect": True, "render": render}
+    return _counted(reading.problem, stack, tree, **how)
 
 
 def symmetries_for(
