@@ -6,8 +6,7 @@ of every row, from which its random numbers come.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Unpack, overload
@@ -19,10 +18,10 @@ from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.problems.grid_symmetries import Images, check_symmetric, group_of, images_of
 from batchsolve.runs.outputs import IN_MEMORY, Output
-from batchsolve.runs.progress import OnProgress, Sums
+from batchsolve.runs.progress import Sums
 from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.settings import FileSettings, ImageSettings
-from batchsolve.settings.arguments import whole_number
+from batchsolve.settings.arguments import FileName, FileNames, whole_number
 from batchsolve.settings.keywords import AugmentFields, AugmentFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
 from batchsolve.tables.columns import JSON_TEXT, without_views
@@ -92,20 +91,14 @@ class AugmentSummary(Sums):
 
 
 @overload
-def augment(
-    table: Frame, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
-) -> Frame: ...
+def augment(table: Frame, n: int = 1, **settings: Unpack[AugmentFields]) -> Frame: ...
 
 
 @overload
-def augment(
-    table: Any, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
-) -> pa.Table: ...
+def augment(table: Any, n: int = 1, **settings: Unpack[AugmentFields]) -> pa.Table: ...
 
 
-def augment(
-    table: Any, n: int = 1, *, on_progress: OnProgress = None, **settings: Unpack[AugmentFields]
-) -> Any:
+def augment(table: Any, n: int = 1, **settings: Unpack[AugmentFields]) -> Any:
     """Return a table with random images of each row: the same puzzle, written otherwise.
 
     Digits are relabelled; bands, rows within a band, stacks and columns within a stack permuted;
@@ -153,9 +146,9 @@ def augment(
     """
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     settings = {"seed": None, **settings}
-    workers, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
+    how, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     spec = _augmenting(n, wanted, files, [TableSource(without_views(arrow_table(table)))])
-    made = table_of(spec, workers, on_progress)
+    made = table_of(spec, how)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
@@ -166,12 +159,7 @@ def augment(
 
 
 def augment_file(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    n: int = 1,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[AugmentFileFields],
+    inputs: FileNames, output: FileName, n: int = 1, **settings: Unpack[AugmentFileFields]
 ) -> AugmentSummary:
     r"""Write a table with random images of each row of a corpus; see `augment`.
 
@@ -212,9 +200,9 @@ def augment_file(
     (2, 6, 1)
     """
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    workers, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
+    how, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
     spec = partial(_augmenting, n, wanted, files)
-    return run_files(spec, inputs, output, files, workers, on_progress)
+    return run_files(spec, inputs, output, files, how)
 
 
 def _augmenting(

@@ -27,7 +27,7 @@ from batchsolve.engines import Engine, Task, engine_for
 from batchsolve.errors import InputError, InWords, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.runs.progress import PROBE_BAR, OnProgress, check_progress, shown, sums_told
+from batchsolve.runs.progress import PROBE_BAR, OnProgress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, problem_and_stack
 from batchsolve.search.scheduler import FIRST_BUDGET, Piece, first_budget
 from batchsolve.search.tree import TreeSearch
@@ -144,7 +144,7 @@ def estimate(
     >>> estimate("queens:12").solutions  # as small a tree is searched whole
     14200.0
     """
-    check_progress(on_progress)  # also where no probe is needed
+    told = shown(on_progress, PROBE_BAR)  # checked also where no probe is needed
     probes = whole_number("the number of probes", probes, 2, MOST_PROBES)
     seed = whole_number("a seed", seed, most=MOST_SEED)
     problem, begin = problem_and_stack(problem, stack)
@@ -159,7 +159,7 @@ def estimate(
     drawn, stands_for = _systematic(shares, probes, rng)
     sample = stacks.take(drawn)
     quiet = np.errstate(over="ignore", invalid="ignore")  # estimates that overflow raise below
-    with shown(on_progress, PROBE_BAR) as show, quiet:
+    with told as show, quiet:
         most = _nodes_at_a_stop(kernel, problem, sample, speed)
         tell = sums_told(show, probes)
         below, covers, levels, searched, _ = probe(kernel, problem, sample, rng, most, tell)

@@ -5,7 +5,6 @@ The counts are a table, in words, a page and a plot.
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -36,10 +35,10 @@ from batchsolve.formats.pictures.svg import (
 )
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.runs.outputs import Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, OnProgress, puzzles_taken, shown
+from batchsolve.runs.progress import puzzles_taken
 from batchsolve.runs.specs import Spec, table_or_file
 from batchsolve.settings import EvaluateSettings, FileSettings
-from batchsolve.settings.arguments import columns_of, path_of, table_or_each, text_of
+from batchsolve.settings.arguments import FileName, columns_of, path_of, table_or_each, text_of
 from batchsolve.settings.keywords import EvaluateFields, settings_of
 from batchsolve.tables.answers import RowTable, with_new_columns
 from batchsolve.tables.columns import check_holds_texts
@@ -63,7 +62,6 @@ from batchsolve.tables.judged import (
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, TableSource
-from batchsolve.workers import Pool
 
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
@@ -247,11 +245,11 @@ class Evaluation(InWords):
         svg = as_svg(drawing, about, style=False)
         return f"<figure>{svg}<figcaption>{escape(about)}</figcaption></figure>\n"
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: FileName) -> None:
         """Write the page of `html`; it appears when it is complete."""
         write_whole(path, self.html)
 
-    def plot(self, path: str | os.PathLike[str]) -> None:
+    def plot(self, path: FileName) -> None:
         """Draw the share of right rows of each stratum, with Wilson intervals of 95 %.
 
         Parameters
@@ -271,7 +269,7 @@ class Evaluation(InWords):
         write_whole(path, content(strata_figure(strata, self.all, by), form))
 
 
-def plot_format_of(path: str | os.PathLike[str]) -> str:
+def plot_format_of(path: FileName) -> str:
     """Return the format of a plot, which the suffix of its file names.
 
     Examples
@@ -332,8 +330,7 @@ def evaluate(
     truth: str | None = None,
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
-    rows: bool | str | os.PathLike[str] = False,
-    on_progress: OnProgress = None,
+    rows: bool | FileName = False,
     **settings: Unpack[EvaluateFields],
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
@@ -390,7 +387,7 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    workers, files = settings_of(evaluate, settings, FileSettings)
+    how, files = settings_of(evaluate, settings, FileSettings)
     given: dict[str, Any] = {"prediction": prediction, "truth": truth, "by": by, "bins": bins}
     wanted = EvaluateSettings(**given)
     strata, edges = tuple(wanted.by), wanted.bins
@@ -409,8 +406,7 @@ def evaluate(
     table = partial(_judged_table, column, strata, edges, bool(rows))
     spec = Spec("evaluate", corpus, replace(corpus.reader, solution_column=known), table, counts)
     spec = spec.searched() if known is None else spec
-    with shown(on_progress, ROW_BAR) as tell:
-        kept = table_or_file(spec, predictions, target, files, Pool(**workers), tell)
+    kept = table_or_file(spec, predictions, target, files, how)
     check_ranges(strata, edges, counts.strata)
     ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
     keys = in_order(counts.strata, ranks) if strata else []

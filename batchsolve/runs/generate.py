@@ -7,8 +7,7 @@ recorded and resumed as those of `solve_file`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -26,7 +25,7 @@ from batchsolve.problems.notation import Notation, default_box, usual_notation
 from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, check_progress, shown
+from batchsolve.runs.progress import Summary
 from batchsolve.runs.rate import NOT_RATED, RATINGS, SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import PUZZLE_FORM, grid_keys, row_keys
 from batchsolve.runs.specs import (
@@ -36,11 +35,12 @@ from batchsolve.runs.specs import (
     outputs_of,
     refuse_own_output,
     run_files,
+    run_with,
     table_of,
     tables_of,
 )
 from batchsolve.settings import FileSettings, PuzzleSettings
-from batchsolve.settings.arguments import UNLIMITED, whole_number
+from batchsolve.settings.arguments import UNLIMITED, FileName, whole_number
 from batchsolve.settings.keywords import (
     GenerateFields,
     GenerateFileFields,
@@ -121,11 +121,7 @@ class GenerateSummary(Summary):
 
 
 def generate_file(
-    output: str | os.PathLike[str],
-    n: int,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[GenerateFileFields],
+    output: FileName, n: int, **settings: Unpack[GenerateFileFields]
 ) -> GenerateSummary:
     """Make puzzles, each with one solution, and write a table of them.
 
@@ -166,7 +162,7 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    workers, wanted, files = settings_of(generate_file, settings, PuzzleSettings, FileSettings)
+    how, wanted, files = settings_of(generate_file, settings, PuzzleSettings, FileSettings)
     n = whole_number("n", n)
 
     def spec(paths: list[str], output: Output) -> Spec:
@@ -177,12 +173,10 @@ def generate_file(
             made.source.size *= PART_BLOCKS
         return made
 
-    return run_files(spec, [], output, files, workers, on_progress)
+    return run_files(spec, [], output, files, how)
 
 
-def generate_table(
-    n: int, *, on_progress: OnProgress = None, **settings: Unpack[GenerateTableFields]
-) -> pa.Table:
+def generate_table(n: int, **settings: Unpack[GenerateTableFields]) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
     ``unlike`` takes tables beside files. By default each call draws a new ``seed``, and logs it.
@@ -194,14 +188,12 @@ def generate_table(
     (['puzzle', 'solution', 'clues'], 3)
     """
     settings = _seeded(settings)
-    workers, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
+    how, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
     spec = _generating(whole_number("n", n), wanted, files)
-    return table_of(spec, workers, on_progress).combine_chunks()
+    return table_of(spec, how).combine_chunks()
 
 
-def generate(
-    n: int | None = None, *, on_progress: OnProgress = None, **settings: Unpack[GenerateFields]
-) -> Iterator[Puzzle]:
+def generate(n: int | None = None, **settings: Unpack[GenerateFields]) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_table`.
 
     Parameters
@@ -221,33 +213,25 @@ def generate(
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    workers, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
+    how, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
     n = None if n is None else whole_number("n", n)
-    check_progress(on_progress)
-    tables = _tables(n, Pool(**workers), wanted, files, on_progress)
+    pool, told = run_with(**how)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
-    return (
-        Puzzle(
-            **{name: row[name] for name in names},
-            own=tuple((name, row[name]) for name in (REGIONS, *OWN) if name in row),
-        )
-        for table in tables
-        for row in table.to_pylist()
-    )
+
+    def puzzles() -> Iterator[Puzzle]:
+        spec = _generating(n, wanted, files, FEW_ROWS)  # checked before workers start
+        with told as tell, pool:
+            for table in tables_of(spec, pool, tell):
+                for row in table.to_pylist():
+                    own = tuple((name, row[name]) for name in (REGIONS, *OWN) if name in row)
+                    yield Puzzle(**{name: row[name] for name in names}, own=own)
+
+    return puzzles()
 
 
 def _seeded(settings: Any) -> Any:
     """Return settings whose seed is drawn unless it is given."""
     return {"seed": None, **settings} if settings.get("wanted") is None else settings
-
-
-def _tables(
-    n: int | None, pool: Pool, wanted: PuzzleSettings, files: FileSettings, on_progress: OnProgress
-) -> Generator[pa.Table]:
-    """Yield an empty table, then the puzzles in small blocks."""
-    spec = _generating(n, wanted, files, FEW_ROWS)  # checked before workers start
-    with shown(on_progress, ROW_BAR) as tell, pool:
-        yield from tables_of(spec, pool, tell=tell)
 
 
 def _generating(

@@ -23,12 +23,12 @@ from batchsolve.core.arrays import Bools, Floats, Ints
 from batchsolve.errors import InputError, OutputError, counted, disk_errors, quoted
 from batchsolve.formats.whole_files import only_writer, whole_target_of
 from batchsolve.runs.outputs import FORMATS
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, note_columns, shown
+from batchsolve.runs.progress import Summary, note_columns
 from batchsolve.runs.repeats import FORM, KEYS, UNSEEN, Decision, Seen, kept_table, solved_keys
-from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, silent, table_or_file
+from batchsolve.runs.specs import Spec, outputs_of, refuse_own_output, run_with, table_or_file
 from batchsolve.search.rows import Answers
 from batchsolve.settings import PARTS, FileSettings, PartSettings
-from batchsolve.settings.arguments import folder_of, table_or_each
+from batchsolve.settings.arguments import FileName, folder_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, settings_of
 from batchsolve.tables.answers import OutputRows
 from batchsolve.tables.corpus import Corpus
@@ -98,13 +98,12 @@ class PartitionSummary(Summary):
 
 def partition(
     inputs: Any,
-    output: str | os.PathLike[str] | None = None,
+    output: FileName | None = None,
     *,
     parts: str | Mapping[str, float] = PARTS,
     by: str | Sequence[str] | None = None,
     bins: Sequence[float] = (),
     seed: int | None = 0,
-    on_progress: OnProgress = None,
     **settings: Unpack[AuditFields],
 ) -> Any:
     r"""Divide the rows of a table into parts, such as for training and tests, without leaks.
@@ -163,7 +162,7 @@ def partition(
     (3, ['12..............'])
     """
     start = time.perf_counter()
-    workers, files = settings_of(partition, settings, FileSettings)
+    how, files = settings_of(partition, settings, FileSettings)
     given: dict[str, Any] = {"parts": parts, "by": by, "bins": bins, "seed": seed}
     wanted, shares = PartSettings(**given), shares_of(parts)
     inputs = table_or_each(inputs)
@@ -179,7 +178,8 @@ def partition(
     facts = _facts_of(sources)
     for name in wanted.by:
         corpus.check_column(name)
-    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
+    pool, told = run_with(**how)
+    with told as tell, pool:
         labels, strata, names = _groups_of(corpus, wanted, totals, pool, (tell, files.chunk))
     sizes = np.bincount(labels, minlength=len(labels))
     totals.groups, totals.largest = int(np.sum(sizes > 1)), int(sizes.max(initial=0))
@@ -196,8 +196,8 @@ def partition(
             is_in = part_of == k
             totals.parts[name] = int(np.count_nonzero(is_in))
             part = os.path.join(beside, os.path.basename(targets[name])) if targets else None
-            how = part, files, Pool(**workers), silent
-            rows = table_or_file(_part_spec(corpus, is_in), inputs, *how)
+            of_part = part, files, {**how, "on_progress": None}
+            rows = table_or_file(_part_spec(corpus, is_in), inputs, *of_part)
             if rows is not None:
                 made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
         now = _facts_of(sources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -244,23 +244,27 @@ def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]
     return update
 
 
-def check_progress(on_progress: Any) -> None:
-    """Raise `InputError` if the argument ``on_progress`` is neither a function nor True."""
+def shown(
+    on_progress: Callable[..., None] | bool | None, bar: Bar
+) -> AbstractContextManager[Callable[..., None]]:
+    """Return a context that yields the callback, one that draws a bar for True, or a silent one.
+
+    Raises
+    ------
+    InputError
+        At once, if the argument ``on_progress`` is neither a function nor True.
+    """
     if not (on_progress is None or isinstance(on_progress, bool) or callable(on_progress)):
         raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
+    if on_progress is True:
+        return _drawn(bar)
+    return nullcontext(on_progress or (lambda *progress: None))
 
 
 @contextmanager
-def shown(
-    on_progress: Callable[..., None] | bool | None, bar: Bar
-) -> Iterator[Callable[..., None]]:
-    """Yield the callback itself, one that draws a bar for True, or one that does nothing."""
-    check_progress(on_progress)
-    if on_progress is True:
-        from tqdm.auto import tqdm  # shows a widget in a notebook
+def _drawn(bar: Bar) -> Iterator[Callable[..., None]]:
+    from tqdm.auto import tqdm  # shows a widget in a notebook
 
-        follow, how = bar
-        with tqdm(**how) as drawn:
-            yield follow(drawn)
-    else:
-        yield on_progress or (lambda *progress: None)
+    follow, how = bar
+    with tqdm(**how) as drawn:
+        yield follow(drawn)

@@ -22,7 +22,6 @@ The table is that of the native core, ``core/rate/techniques.h``. A *level* is a
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -39,11 +38,12 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.sudoku import Sudoku
-from batchsolve.runs.outputs import IN_MEMORY, Output
-from batchsolve.runs.progress import OnProgress, Summary
+from batchsolve.runs.outputs import Output
+from batchsolve.runs.progress import Summary
 from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, RateSettings
+from batchsolve.settings.arguments import FileName, FileNames
 from batchsolve.settings.keywords import RateFields, RateFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
@@ -111,18 +111,14 @@ class RateSummary(Summary):
 
 
 @overload
-def rate(
-    table: Frame, *, on_progress: OnProgress = None, **settings: Unpack[RateFields]
-) -> Frame: ...
+def rate(table: Frame, **settings: Unpack[RateFields]) -> Frame: ...
 
 
 @overload
-def rate(
-    table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateFields]
-) -> pa.Table: ...
+def rate(table: Any, **settings: Unpack[RateFields]) -> pa.Table: ...
 
 
-def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateFields]) -> Any:
+def rate(table: Any, **settings: Unpack[RateFields]) -> Any:
     """Return a table of 9×9 puzzles with their ratings.
 
     Each puzzle is solved first. Those with one solution are rated; others have their status alone.
@@ -169,17 +165,13 @@ def rate(table: Any, *, on_progress: OnProgress = None, **settings: Unpack[RateF
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    workers, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
-    spec = _rating(wanted, files, [TableSource(arrow_table(table))])
-    return with_columns_of(table_of(spec, workers, on_progress), table)
+    how, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
+    spec = _rating(wanted, files, [TableSource(arrow_table(table))], Output())
+    return with_columns_of(table_of(spec, how), table)
 
 
 def rate_file(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[RateFileFields],
+    inputs: FileNames, output: FileName, **settings: Unpack[RateFileFields]
 ) -> RateSummary:
     r"""Rate a corpus of 9×9 puzzles from table to table; see `rate`.
 
@@ -213,13 +205,11 @@ def rate_file(
     >>> summary.rows, sum(summary.techniques.values())
     (10000, 10000)
     """
-    workers, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
-    return run_files(partial(_rating, wanted, files), inputs, output, files, workers, on_progress)
+    how, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
+    return run_files(partial(_rating, wanted, files), inputs, output, files, how)
 
 
-def _rating(
-    wanted: RateSettings, files: FileSettings, inputs: list[Any], output: Output = IN_MEMORY
-) -> Spec:
+def _rating(wanted: RateSettings, files: FileSettings, inputs: list[Any], output: Output) -> Spec:
     """Return the specification of *rate*; raises `ProblemError` if no row can be rated."""
     corpus = Corpus(inputs, files, size=output.block_size.divided_by(SHARE))
     if not _may_be_rated(corpus):

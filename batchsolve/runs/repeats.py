@@ -36,11 +36,11 @@ from batchsolve.core.arrays import Bools, Bytes, Ints, Words
 from batchsolve.errors import InputError, InWords, counted
 from batchsolve.problems.grid_symmetries import check_shape
 from batchsolve.runs.outputs import Parts, output_at
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Summary, Sums, note_columns, shown
-from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, table_or_file
+from batchsolve.runs.progress import Summary, Sums, note_columns
+from batchsolve.runs.specs import Spec, Tell, outputs_of, refuse_own_output, run_with, table_or_file
 from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import PROVES_UNIQUENESS, DedupeSettings, FileSettings
-from batchsolve.settings.arguments import each_of, path_of, table_or_each
+from batchsolve.settings.arguments import FileName, each_of, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
 from batchsolve.tables.answers import (
     Found,
@@ -335,42 +335,18 @@ class DedupeSummary(Sums):
 
 
 @overload
-def dedupe(
-    inputs: Any,
-    output: str | os.PathLike[str],
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[DedupeFields],
-) -> DedupeSummary: ...
+def dedupe(inputs: Any, output: FileName, **settings: Unpack[DedupeFields]) -> DedupeSummary: ...
 
 
 @overload
-def dedupe(
-    inputs: Frame,
-    output: None = None,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[DedupeFields],
-) -> Frame: ...
+def dedupe(inputs: Frame, output: None = None, **settings: Unpack[DedupeFields]) -> Frame: ...
 
 
 @overload
-def dedupe(
-    inputs: Any,
-    output: None = None,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[DedupeFields],
-) -> pa.Table: ...
+def dedupe(inputs: Any, output: None = None, **settings: Unpack[DedupeFields]) -> pa.Table: ...
 
 
-def dedupe(
-    inputs: Any,
-    output: str | os.PathLike[str] | None = None,
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[DedupeFields],
-) -> Any:
+def dedupe(inputs: Any, output: FileName | None = None, **settings: Unpack[DedupeFields]) -> Any:
     r"""Leave out the rows whose puzzle is in an earlier row or in another table.
 
     Puzzles are equal if their digits and their rules are equal, in any order and form; but houses
@@ -429,7 +405,7 @@ def dedupe(
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    workers, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
+    how, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
     others, what = each_of(wanted.against), "a file to compare with"
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
@@ -442,10 +418,9 @@ def dedupe(
         for other, theirs in zip([inputs, *others], [sources, *known], strict=True):
             refuse_own_output(other, theirs, target)
     search = _Repeats(wanted, files)
-    with shown(on_progress, ROW_BAR) as tell:
-        corpora = [Corpus(each, replace(files, filename=False), more_tables=True) for each in known]
-        spec = search.over(Corpus(sources, files, more_tables=bool(known)), corpora)
-        made = table_or_file(spec, inputs, target, files, Pool(**workers), tell)
+    corpora = [Corpus(each, replace(files, filename=False), more_tables=True) for each in known]
+    spec = search.over(Corpus(sources, files, more_tables=bool(known)), corpora)
+    made = table_or_file(spec, inputs, target, files, how)
     LOG.info("%s", search.totals)
     if made is None:
         return search.totals
@@ -686,9 +661,7 @@ class Audit(InWords):
         return html_table(self._lines())
 
 
-def audit(
-    train: Any, test: Any, *, on_progress: OnProgress = None, **settings: Unpack[AuditFields]
-) -> Audit:
+def audit(train: Any, test: Any, **settings: Unpack[AuditFields]) -> Audit:
     """Count the faults of a training and a test table, and the leaks between them.
 
     Every puzzle is solved. A test row leaks if a training row has its puzzle, or its solution with
@@ -730,14 +703,15 @@ def audit(
     (1, 1, 1, 2)
     """
     begin = time.perf_counter()
-    workers, files = settings_of(audit, settings, FileSettings)
+    how, files = settings_of(audit, settings, FileSettings)
     named = (("train", train), ("test", test))
     inputs = [files_and_tables(f"the {name} table", table, name) for name, table in named]
     check_read_once(*inputs)
     corpora = [Corpus(each, files, more_tables=True) for each in inputs]
     check_same_rules(*corpora)
     sums, seen = [AuditedTable(), AuditedTable()], Seen()
-    with shown(on_progress, ROW_BAR) as tell, Pool(**workers) as pool:
+    pool, told = run_with(**how)
+    with told as tell, pool:
         for corpus, totals in zip(corpora, sums, strict=True):
             note_columns(totals, corpus)
             seen.n_known = seen.n_rows  # in the end, the rows of the first table

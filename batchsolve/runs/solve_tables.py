@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
@@ -24,11 +23,12 @@ from batchsolve.runs.instances import (
     is_problem_file,
 )
 from batchsolve.runs.outputs import Output, Parts
-from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, check_progress, shown
+from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
-from batchsolve.runs.specs import Spec, run_files, table_of, tables_of
+from batchsolve.runs.specs import Spec, Told, run_files, run_with, table_of, tables_of
 from batchsolve.search.tree import check_can_count
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings
+from batchsolve.settings.arguments import FileName, FileNames
 from batchsolve.settings.keywords import CountFileFields, SolveFields, SolveFileFields, settings_of
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
@@ -42,20 +42,14 @@ ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 
 
 @overload
-def solve_table(
-    table: Frame, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> Frame: ...
+def solve_table(table: Frame, **settings: Unpack[SolveFields]) -> Frame: ...
 
 
 @overload
-def solve_table(
-    table: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> pa.Table: ...
+def solve_table(table: Any, **settings: Unpack[SolveFields]) -> pa.Table: ...
 
 
-def solve_table(
-    table: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> Any:
+def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
     Puzzles may have different sizes: each is what its length, or a column ``box``, says.
@@ -94,32 +88,24 @@ def solve_table(
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    workers, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
+    how, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
     spec = solving(Corpus([TableSource(arrow_table(table))], files), search, files)
-    return with_columns_of(table_of(spec, workers, on_progress), table)
+    return with_columns_of(table_of(spec, how), table)
 
 
 @overload
-def solve_stream(
-    tables: Frame, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> Iterator[Frame]: ...
+def solve_stream(tables: Frame, **settings: Unpack[SolveFields]) -> Iterator[Frame]: ...
 
 
 @overload
-def solve_stream(
-    tables: Iterable[Frame], *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> Iterator[Frame]: ...
+def solve_stream(tables: Iterable[Frame], **settings: Unpack[SolveFields]) -> Iterator[Frame]: ...
 
 
 @overload
-def solve_stream(
-    tables: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> Iterator[Any]: ...
+def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]: ...
 
 
-def solve_stream(
-    tables: Any, *, on_progress: OnProgress = None, **settings: Unpack[SolveFields]
-) -> Iterator[Any]:
+def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
     """Solve tables one after another, as they come; see `solve_table`.
 
     A table is answered before the next one is asked for, so tables are not gathered.
@@ -153,9 +139,8 @@ def solve_stream(
     >>> [table["status"].to_pylist() for table in solve_stream(tables)]
     [['unique'], ['multiple']]
     """
-    workers, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
-    check_progress(on_progress)
-    return _solved_one_by_one(_each_table(tables), search, files, Pool(**workers), on_progress)
+    how, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
+    return _solved_one_by_one(_each_table(tables), search, files, *run_with(**how))
 
 
 def _each_table(tables: Any) -> Iterator[Any]:
@@ -177,11 +162,7 @@ def _each_table(tables: Any) -> Iterator[Any]:
 
 
 def _solved_one_by_one(
-    tables: Iterator[Any],
-    search: SearchSettings,
-    files: FileSettings,
-    pool: Pool,
-    on_progress: OnProgress,
+    tables: Iterator[Any], search: SearchSettings, files: FileSettings, pool: Pool, told: Told
 ) -> Iterator[Any]:
     """Yield tables with columns of answers."""
     numbered = enumerate(tables, 1)
@@ -195,7 +176,7 @@ def _solved_one_by_one(
         return
     corpus = Corpus([first[-1][1]], files, more_tables=True)
     spec = solving(corpus, search, files)
-    with shown(on_progress, ROW_BAR) as show, pool:
+    with told as show, pool:
 
         def tell(progress: Progress) -> None:
             show(replace(progress, expected_rows=None))  # more tables may come
@@ -204,7 +185,7 @@ def _solved_one_by_one(
             read = copy(corpus)
             if source is not first[-1][1]:
                 read.move_to(source, files.rule_columns)
-            made = tables_of(replace(spec, source=read, reader=read.reader), pool, tell=tell)
+            made = tables_of(replace(spec, source=read, reader=read.reader), pool, tell)
             yield with_columns_of(pa.concat_tables(list(made)), each)
 
 
@@ -220,13 +201,7 @@ def solving(
 # ---- files ----------------------------------------------------------------------------------
 
 
-def solve_file(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[SolveFileFields],
-) -> Summary:
+def solve_file(inputs: FileNames, output: FileName, **settings: Unpack[SolveFileFields]) -> Summary:
     r"""Solve a corpus of puzzles from table to table.
 
     Puzzles may have different sizes: each is what its length, or a column ``box``, says.
@@ -287,8 +262,8 @@ def solve_file(
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    workers, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
-    return run_files(partial(_solving, search, files), inputs, output, files, workers, on_progress)
+    how, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
+    return run_files(partial(_solving, search, files), inputs, output, files, how)
 
 
 def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
@@ -316,13 +291,7 @@ def _of_problems(
     return spec.searched(search, choice, keep)
 
 
-def count_file(
-    inputs: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str],
-    *,
-    on_progress: OnProgress = None,
-    **settings: Unpack[CountFileFields],
-) -> Summary:
+def count_file(inputs: FileNames, output: FileName, **settings: Unpack[CountFileFields]) -> Summary:
     r"""Count the covers of many problems, and write a table with a row for each.
 
     Small problems are searched side by side; a large one is split over all workers while they go on
@@ -373,8 +342,8 @@ def count_file(
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    workers, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
-    return run_files(partial(_counting, search, files), inputs, output, files, workers, on_progress)
+    how, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
+    return run_files(partial(_counting, search, files), inputs, output, files, how)
 
 
 def _counting(

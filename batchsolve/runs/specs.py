@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial, reduce
 from typing import Any
@@ -56,9 +56,8 @@ PROOF = SearchSettings(limit=PROVES_UNIQUENESS)
 Tell = Callable[[Progress], None]
 """Tells of the progress of a run."""
 
-
-def silent(progress: Progress) -> None:
-    """Tell nothing."""
+Told = AbstractContextManager[Tell]
+"""A context that yields a function to tell."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +177,7 @@ def outputs_of(
     spec: Spec,
     write: Write,
     pool: Pool,
-    tell: Tell = silent,
+    tell: Tell = lambda progress: None,
     most_rows: int | None = None,
     place: Place | None = None,
 ) -> Outputs:
@@ -249,7 +248,7 @@ def _written(read: Callable[[Any], Any], write: Write, block: Any, answers: Any 
 
 
 def tables_of(
-    spec: Spec, pool: Pool, most_rows: int | None = None, tell: Tell = silent
+    spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None
 ) -> Iterator[pa.Table]:
     """Yield an empty output table, then those of each block, and add their sums."""
     assert spec.table is not None
@@ -261,26 +260,30 @@ def tables_of(
             yield rows.data
 
 
-def in_memory(spec: Spec, pool: Pool, tell: Tell, most_rows: int | None = None) -> pa.Table:
-    """Return the output table of a specification."""
+def run_with(on_progress: OnProgress = None, **workers: Any) -> tuple[Pool, Told]:
+    """Return the workers of a run over rows, and the context in which it tells of its progress."""
+    return Pool(**workers), shown(on_progress, ROW_BAR)
+
+
+def in_memory(spec: Spec, how: Mapping[str, Any], most_rows: int | None = None) -> pa.Table:
+    """Return the output table of a specification; `how` are the arguments of `run_with`."""
     start = time.perf_counter()
-    with pool:
-        made = pa.concat_tables(list(tables_of(spec, pool, most_rows, tell)))
+    pool, told = run_with(**how)
+    with told as tell, pool:
+        made = pa.concat_tables(list(tables_of(spec, pool, tell, most_rows)))
         spec.end(pool, start)
     return made
 
 
-def table_of(spec: Spec, workers: Mapping[str, Any], on_progress: OnProgress) -> pa.Table:
-    """Return the output table; tell of the progress as `shown` says, and log the sums."""
-    pool = Pool(**workers)
-    with shown(on_progress, ROW_BAR) as tell:
-        made = in_memory(spec, pool, tell)
+def table_of(spec: Spec, how: Mapping[str, Any]) -> pa.Table:
+    """Return the output table as `in_memory`, and log the sums."""
+    made = in_memory(spec, how)
     LOG.info("%s", spec.totals)
     return made
 
 
 def table_or_file(
-    spec: Spec, inputs: Any, target: str | None, files: FileSettings, pool: Pool, tell: Tell
+    spec: Spec, inputs: Any, target: str | None, files: FileSettings, how: Mapping[str, Any]
 ) -> pa.Table | None:
     """Return the output table, unless it is to be written to a file.
 
@@ -291,12 +294,15 @@ def table_or_file(
         The inputs of its source.
     target : str, optional
         The file; an unfinished one is removed.
-    files, pool, tell
-        As for `FileRun`.
+    files : FileSettings
+    how : mapping
+        The arguments of `run_with`.
     """
     if target is None:
-        return in_memory(spec, pool, tell, files.chunk)
-    FileRun(inputs, target, files, pool, tell, is_whole=True).run(lambda *_: spec)
+        return in_memory(spec, how, files.chunk)
+    pool, told = run_with(**how)
+    with told as tell:
+        FileRun(inputs, target, files, pool, tell, is_whole=True).run(lambda *_: spec)
     return None
 
 
@@ -402,17 +408,15 @@ OpenSpec = Callable[[list[Any], Output], Spec]
 
 
 def run_files(
-    spec: OpenSpec,
-    inputs: Any,
-    output: Any,
-    files: FileSettings,
-    workers: Mapping[str, Any],
-    on_progress: OnProgress,
+    spec: OpenSpec, inputs: Any, output: Any, files: FileSettings, how: Mapping[str, Any]
 ) -> Any:
-    """Carry out a specification from files to an output; return its sums, and log them."""
-    pool = Pool(**workers)
+    """Carry out a specification from files to an output; return its sums, and log them.
+
+    The settings `how` are the arguments of `run_with`.
+    """
+    pool, told = run_with(**how)
     names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
-    with shown(on_progress, ROW_BAR) as tell:
+    with told as tell:
         summary = FileRun(*names, files, pool, tell).run(spec)
     LOG.info("%s", summary)
     return summary
@@ -458,7 +462,7 @@ class FileRun:
     target: str
     settings: FileSettings
     pool: Pool
-    tell: Tell = silent
+    tell: Tell
     is_whole: bool = False
     spec: Spec = field(init=False)
     workers: ExitStack = field(init=False)

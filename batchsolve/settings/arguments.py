@@ -27,6 +27,12 @@ UNLIMITED = 2**62
 MOST_SEED = 2**128 - 1
 """The largest seed of random numbers."""
 
+FileName = str | os.PathLike[str]
+"""The name of a file or a folder."""
+
+FileNames = FileName | Sequence[FileName]
+"""One name, or several."""
+
 Box = tuple[int, int] | str
 """The rows and columns of a box, such as ``(2, 3)`` or ``"2x3"``."""
 

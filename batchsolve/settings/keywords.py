@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
 
 from batchsolve.errors import InputError, listed, quoted
+from batchsolve.runs.progress import OnProgress
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, fields_of
 from batchsolve.settings.arguments import Box, Range
 
@@ -78,6 +79,7 @@ class RateFields(WorkerFields, SignFields, total=False):
     backdoor: bool
     steps: bool
     uniqueness: bool
+    on_progress: OnProgress
     files: FileSettings | None
     column: str | None
     rule_columns: str | None
@@ -90,6 +92,7 @@ class RateFileFields(RateFields, RunFields, total=False):
 class EvaluateFields(WorkerFields, NotationFields, total=False):
     """The keywords of `evaluate`."""
 
+    on_progress: OnProgress
     files: FileSettings | None
     chunk: int | None
 
@@ -97,6 +100,7 @@ class EvaluateFields(WorkerFields, NotationFields, total=False):
 class GivenFields(WorkerFields, NotationFields, total=False):
     """Workers, and the `FileSettings` of grids with any rules and given solutions."""
 
+    on_progress: OnProgress
     files: FileSettings | None
     solution_column: str | None
 
@@ -143,6 +147,7 @@ class SolveFileFields(SolveFields, RunFields, total=False):
 class CountFileFields(SearchFields, RunFields, total=False):
     """The keywords of `count_file`."""
 
+    on_progress: OnProgress
     files: FileSettings | None
     column: str | None
     stats: bool
@@ -168,6 +173,7 @@ class GenerateFields(WorkerFields, SignFields, total=False):
     weights: bool
     unlike: Sequence[Any]
     node_limit: int
+    on_progress: OnProgress
     files: FileSettings | None
     rules: str | None
     regions: str | None
@@ -206,8 +212,9 @@ def settings_of(
 
 
 def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: Any) -> Any:
-    """Return the settings among the keywords of a function: those of workers, then of each kind.
+    """Return the settings among the keywords of a function: those of its run, then of each kind.
 
+    Those of its run are the arguments of workers, and `on_progress` if it is among the keywords.
     The function declares its keywords once: they are the fields of the class that its parameter
     ``settings`` unpacks, such as `RateFields`. Settings of a kind are given whole
     (``search=SearchSettings(…)``), or else field by field.
@@ -238,7 +245,8 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
         if name not in taken:
             is_known = any(name in declared for declared in of_kind.values())
             raise _not_taken(caller, name) if is_known else _no_keyword(caller, name)
-    found = [{name: each[name] for name in WorkerFields.__annotations__ if name in each}]
+    of_run = *WorkerFields.__annotations__, "on_progress"
+    found = [{name: each[name] for name in of_run if name in each}]
     for kind, declared in of_kind.items():
         own = {name: each[name] for name in declared if name in each}
         whole = each.get(_WHOLE.get(kind, ""))
