@@ -17,7 +17,7 @@ import pyarrow as pa
 from batchsolve.core.arrays import Bools
 from batchsolve.errors import counted
 from batchsolve.problems.grid_symmetries import Images, check_symmetric, group_of, images_of
-from batchsolve.runs.outputs import IN_MEMORY, Output
+from batchsolve.runs.outputs import Output
 from batchsolve.runs.progress import Sums
 from batchsolve.runs.specs import Spec, run_files, table_of
 from batchsolve.settings import FileSettings, ImageSettings
@@ -147,7 +147,7 @@ def augment(table: Any, n: int = 1, **settings: Unpack[AugmentFields]) -> Any:
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     settings = {"seed": None, **settings}
     how, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
-    spec = _augmenting(n, wanted, files, [TableSource(without_views(arrow_table(table)))])
+    spec = _augmenting(n, wanted, files, [TableSource(without_views(arrow_table(table)))], Output())
     made = table_of(spec, how)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
@@ -206,11 +206,7 @@ def augment_file(
 
 
 def _augmenting(
-    n: int,
-    wanted: ImageSettings,
-    files: FileSettings,
-    inputs: list[Any],
-    output: Output = IN_MEMORY,
+    n: int, wanted: ImageSettings, files: FileSettings, inputs: list[Any], output: Output
 ) -> Spec:
     """Return the specification of *augment*."""
     corpus = Corpus(inputs, files, size=output.block_size.divided_by(n + wanted.original))

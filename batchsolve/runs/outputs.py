@@ -122,7 +122,9 @@ class Behind(AbstractContextManager["Behind"]):
 
 
 class Output:
-    """The output of a run.
+    """The output of a run: standard output, to which blocks are written as they arrive, as CSV.
+
+    Files and folders are other kinds. A table in memory is read in blocks as for standard output.
 
     Attributes
     ----------
@@ -138,7 +140,8 @@ class Output:
         The size of blocks of the input.
     """
 
-    path = kept = journal = ""
+    path = "-"
+    kept = journal = ""
     form = "a file"
     block_size = TASKS
 
@@ -180,11 +183,14 @@ class Output:
         JournalError
             If the rows written before have changed.
         """
-        raise NotImplementedError
+        self.take(OutputRows(header_for(self.path, schema)))
 
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
-        raise NotImplementedError
+        with disk_errors("standard output"):
+            sys.stdout.buffer.write(block.data)
+            sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
+        return []
 
     def written(self) -> Written:
         """Return the length and checksum of the rows taken so far, to resume from them."""
@@ -203,10 +209,6 @@ class Output:
         """Leave the output as it is, to be resumed."""
 
 
-IN_MEMORY = Output()
-"""No output, but a table in memory."""
-
-
 def output_at(path: str, is_whole: bool = False) -> Output:
     """Return the output that a path names; addresses and folders get parts.
 
@@ -217,30 +219,13 @@ def output_at(path: str, is_whole: bool = False) -> Output:
         See `OneFile`.
     """
     if path == "-":
-        return StandardOutput()
+        return Output()
     if is_address(path):
         return Parts(path)
     target = followed(path.rstrip("/"))  # what a run keeps lies beside that
     if path.endswith("/") or os.path.isdir(path):
         return Parts(path if target == path.rstrip("/") else target + "/")
     return OneFile(target, is_whole)
-
-
-class StandardOutput(Output):
-    """Standard output, to which blocks are written as they arrive: CSV."""
-
-    path = "-"
-
-    def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
-        """See `Output`."""
-        self.take(OutputRows(header_for(self.path, schema)))
-
-    def take(self, block: OutputRows) -> list[Part]:
-        """See `Output`."""
-        with disk_errors("standard output"):
-            sys.stdout.buffer.write(block.data)
-            sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
-        return []
 
 
 class OneFile(Output):
