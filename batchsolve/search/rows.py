@@ -175,7 +175,7 @@ class OpenRows:
         self._may_move = np.zeros(n, np.bool_)  # to the fallback engine
         self._is_counted = keep == 0 and settings.limit is None and settings.node_limit is None
         self._starts: list[Stacks] = []  # own stacks of all rows that may move
-        self._weighings: dict[int, tree.Weighing] = {}  # row -> when a counter is weighed next
+        self._n_weighed: dict[int, int] = {}  # row -> how often a counter was weighed
         self._on_scales: set[int] = set()  # rows whose counter is weighed now
         self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
@@ -313,17 +313,17 @@ class OpenRows:
         if not self._is_counted or problem is None or has_moved or not len(piece):
             return []
         row = int(piece.stacks.roots[0])
-        weighing = self._weighings.get(row) or tree.first_weighing(problem)
-        is_due = weighing.after < self._answers.nodes[row] < self._most_nodes[row]
+        n_weighed = self._n_weighed.get(row, 0)
+        after, n_nodes = tree.weighing(problem, n_weighed)
+        is_due = after < self._answers.nodes[row] < self._most_nodes[row]
         if not is_due or row in self._on_scales:
             return []
         if not (counter := counter_for(self._engine, problem)):
             return []
-        self._weighings[row] = tree.next_weighing(weighing)
+        self._n_weighed[row] = n_weighed + 1
         self._on_scales.add(row)
         self._pending[row] += 1
-        engine = tree.small_counter(counter, weighing.n_nodes)
-        return [self._start_of(row, piece, engine, weighing.n_nodes)]
+        return [self._start_of(row, piece, tree.small_counter(counter, n_nodes), n_nodes)]
 
     def _after_weighing(self, piece: Piece, outcome: Outcome) -> list[Piece]:
         """Let a counter take over its row if it gains enough; return the pieces that follow."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -108,32 +108,15 @@ class TreeWork:
         return Result(output, int(outcome.nodes.sum()), seconds, outcome, n_covers)
 
 
-class Weighing(NamedTuple):
-    """A comparison of the counter with the engine in use.
+def weighing(problem: ExactCover, k: int) -> tuple[int, int]:
+    """Return the nodes of the tree after which a counter is weighed, and those that it visits.
 
-    Attributes
-    ----------
-    after : int
-        The nodes of the tree after which it is due.
-    n_nodes : int
-        The nodes that the counter visits.
+    It is weighed for the k-th time, counted from 0; the first time the sooner, the wider the nodes
+    of the problem.
     """
-
-    after: int
-    n_nodes: int
-
-
-def first_weighing(problem: ExactCover) -> Weighing:
-    """Return the first weighing of a problem: the wider its nodes, the sooner."""
     wide = entries_of_a_node(problem) / WIDE_ENTRIES
-    after = max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))
-    return Weighing(int(after), WEIGHED_NODES)
-
-
-def next_weighing(weighing: Weighing) -> Weighing:
-    """Return the weighing that follows if this one leaves the engine as it is."""
-    n_nodes = min(WEIGH_AGAIN * weighing.n_nodes, MOST_WEIGHED)
-    return Weighing(WEIGH_AGAIN * weighing.after, n_nodes)
+    first = max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))
+    return int(first) * WEIGH_AGAIN**k, min(WEIGHED_NODES * WEIGH_AGAIN**k, MOST_WEIGHED)
 
 
 def small_counter(name: str, n_nodes: int) -> Engine:
@@ -255,7 +238,7 @@ class TreeSearch:
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
         self._scheduler.add(start)
         self._successor, self.hint = "", ""
-        self._weighing = first_weighing(problem) if may_go_over else None
+        self._n_weighed = 0 if may_go_over else None  # counters so far; None to weigh no more
 
     @property
     def engine(self) -> str:
@@ -358,13 +341,15 @@ class TreeSearch:
         Give a hint instead if the counter cannot do what is wanted.
         """
         settings = self._settings
-        while self._weighing and self.totals.nodes - self._before[1] > self._weighing.after:
-            n_nodes = self._weighing.n_nodes
+        while (k := self._n_weighed) is not None:
+            after, n_nodes = weighing(self._problem, k)
+            if self.totals.nodes - self._before[1] <= after:
+                break
             counter = counter_for(AUTO, self._problem, is_row=False)
-            self._weighing = next_weighing(self._weighing) if counter else None
+            self._n_weighed = k + 1 if counter else None
             least = LEAST_GAIN if self._work.engine.capabilities.tree else LEAST_GAIN_OF_GRIDS
             if counter and self._gain(counter, n_nodes) >= least:
-                self._weighing = None
+                self._n_weighed = None
                 if self._collect or (settings.limit, settings.node_limit) != (None, None):
                     self.hint = HINT.format(counter)
                 else:

@@ -66,12 +66,12 @@ def test_a_grid_with_many_equal_subtrees_is_counted_by_them():
 
 def test_wide_nodes_are_weighed_sooner():
     """Usual problems are weighed after as many nodes as ever."""
-    after = {name: tree.first_weighing(family(name)).after for name in FAMILIES}
+    after = {name: tree.weighing(family(name), 0)[0] for name in FAMILIES}
     assert after == dict.fromkeys(FAMILIES, 300_000)
-    assert tree.first_weighing(wide(20_000, 20_000)).after == 60_000
+    assert tree.weighing(wide(20_000, 20_000), 0)[0] == 60_000
     triples = bs.ExactCover.from_options([[f"{c}{k % 8}" for c in "abc"] for k in range(8_600)])
-    assert tree.first_weighing(triples).after == 124_031
-    assert tree.first_weighing(wide(150_000, 150_000)).after == 10_000
+    assert tree.weighing(triples, 0)[0] == 124_031
+    assert tree.weighing(wide(150_000, 150_000), 0)[0] == 10_000
 
 
 def keyed(n, keys):
