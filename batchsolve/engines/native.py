@@ -189,13 +189,13 @@ _MOST_SCALED = 2**61
 
 def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     """Search for the cheapest covers, with options numbered by cost."""
-    by_cost, pricing = ranked(problem)
+    pricing = pricing_of(problem)
     # of options in the order of their costs, ranges are none of option numbers
     stacks = renumbered(task.stacks, pricing.rank)
     again = replace(task, stacks=stacks, fineness=UNLIMITED, excluded=True)
     costs = pricing.scale, pricing.net, pricing.share, pricing.is_useless
     found = native.search_cheapest(
-        core_problem(by_cost),
+        _core_by_cost(problem),
         (*costs, scaled_ceilings(problem, pricing, task), task.cheapest),
         core_task(again),
     )
@@ -225,8 +225,9 @@ class Pricing:
         The factor of taxes, net costs and shares, by which they are integers or little is lost by
         rounding down.
     net, share : ndarray of int64, shape (n_options,)
+        Of the options in the order in which they are tried.
     is_useless : ndarray of bool, shape (n_options,)
-        See `useless_options`.
+        Likewise; see `useless_options`.
     order : ndarray of uint32, shape (n_options,)
         The options by share, then by number: the order in which they are tried.
     rank : ndarray of uint32, shape (n_options,)
@@ -268,9 +269,9 @@ class Pricing:
         ends, by_item = _by_item(problem, ~is_useless[owner])
         base = native.take_taxes(by_item, ends, fixed, net, highest * scale, n_sweeps)
         share = net // np.maximum(n_primary, 1)
-        order = np.lexsort([np.arange(problem.n_options), share]).astype(np.uint32)
+        order = np.argsort(share, kind="stable").astype(np.uint32)
         rank = np.argsort(order).astype(np.uint32)
-        return cls(base, scale, net, share, is_useless, order, rank)
+        return cls(base, scale, net[order], share[order], is_useless[order], order, rank)
 
     def path(self, decisions: Sequence[int] | UInts) -> tuple[int, ...]:
         """Return the ranks of the options taken and excluded; they compare in tree order."""
@@ -342,16 +343,9 @@ pricing_of = prepared(Pricing.of)
 
 
 @prepared
-def ranked(problem: ExactCover) -> tuple[ExactCover, Pricing]:
-    """Return a problem with its options in the order in which they are tried, and the pricing.
-
-    The arrays of the pricing are in that order too.
-    """
-    pricing = pricing_of(problem)
-    order = pricing.order
-    net, share, is_useless = pricing.net[order], pricing.share[order], pricing.is_useless[order]
-    by_cost = replace(pricing, net=net, share=share, is_useless=is_useless)
-    return in_order(problem, order), by_cost
+def _core_by_cost(problem: ExactCover) -> Any:
+    """Return a problem as the core takes it, its options in the order in which they are tried."""
+    return _core_problem(in_order(problem, pricing_of(problem).order))
 
 
 def scaled_ceilings(problem: ExactCover, pricing: Pricing, task: Task) -> Ints:

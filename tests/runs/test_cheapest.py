@@ -37,7 +37,7 @@ def test_taxes_make_all_covers_cheaper_by_the_same_amount(problem):
     assert (pricing.net >= 0).all()
     for cover in map(list, bounded_covers(problem)):
         cost = int(problem.costs[cover].sum())
-        assert cost * pricing.scale == pricing.base + int(pricing.net[cover].sum())
+        assert cost * pricing.scale == pricing.base + int(pricing.net[pricing.rank[cover]].sum())
 
 
 @given(problem=problems_with_costs())
