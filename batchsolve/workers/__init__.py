@@ -17,6 +17,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -32,11 +33,11 @@ from batchsolve.workers.base import (
     RESULT_SECONDS,
     Arguments,
     Shared,
-    Watchdog,
     Workers,
     WrongVersionError,
     keep_memory,
     keeping_ctrl_c,
+    watched,
 )
 
 # name -> module and class, imported on demand, because some need packages that may be missing; and
@@ -462,7 +463,7 @@ class Processes(Workers):
 
     share_memory = True
 
-    def _open(self) -> Any:
+    def _open(self, opened: ExitStack) -> Any:
         from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
 
         # An initializer, because a worker may be idle: if we were killed before its first task, it
@@ -474,11 +475,8 @@ class Processes(Workers):
             executor = backend.executor
             return executor if executor is not None and waits_for_the_dead(executor) else None
 
-        self._watchdog = Watchdog(stuck, end_wait, GRACE_SECONDS)
+        opened.enter_context(watched(stuck, end_wait, GRACE_SECONDS))
         return backend
-
-    def _close(self) -> None:
-        self._watchdog.stop()
 
     def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """See `Workers.run`."""

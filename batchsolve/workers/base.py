@@ -109,33 +109,31 @@ class Workers:
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         self.jobs: int = jobs or n_cores()
         self._address = address
+        self._opened = ExitStack()
         self._parallel: Any = None
 
     def __enter__(self) -> Workers:
         from batchsolve.workers.private import Parallel  # joblib, which few problems need
 
-        self._parallel = Parallel(
-            n_jobs=self.jobs,
-            backend=self._open(),
-            return_as="generator_unordered",
-            pre_dispatch=f"{TASKS_OUT} * n_jobs",
-            batch_size=1,
-        )
-        self._parallel.__enter__()
+        with self._opened as opened:  # closes again if the rest fails
+            backend = self._open(opened)
+            self._parallel = Parallel(
+                n_jobs=self.jobs,
+                backend=backend,
+                return_as="generator_unordered",
+                pre_dispatch=f"{TASKS_OUT} * n_jobs",
+                batch_size=1,
+            )
+            opened.enter_context(self._parallel)
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(self, *error: Any) -> None:
-        try:
-            self._parallel.__exit__(*error)
-        finally:
-            self._close()
+        self._opened.close()
 
-    def _open(self) -> Any:
-        """Start or find workers; return a backend of joblib."""
+    def _open(self, opened: ExitStack) -> Any:
+        """Start or find workers; return a backend of joblib. The stack is closed at the end."""
         raise NotImplementedError
-
-    def _close(self) -> None:
-        """Stop what `_open` has started."""
 
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it. Here it goes with each task."""
@@ -200,8 +198,15 @@ def cannot_load(error: Exception) -> str:
     return f"a worker cannot load batchsolve ({reason}); install this version on every worker"
 
 
-class Watchdog:
-    """A thread that polls for workers that are gone.
+@contextmanager
+def watched(
+    stuck: Callable[[], Any],
+    end: Callable[[Any], None],
+    grace: float,
+    where: str = "",
+    there: Callable[[], set[str]] = set,
+) -> Iterator[None]:
+    """Poll for workers that are gone, in a thread.
 
     Parameters
     ----------
@@ -218,52 +223,41 @@ class Watchdog:
         Returns the names of its workers, or of their machines; may raise any error, for instance if
         the scheduler is lost.
     """
+    over = threading.Event()
 
-    def __init__(
-        self,
-        stuck: Callable[[], Any],
-        end: Callable[[Any], None],
-        grace: float,
-        where: str = "",
-        there: Callable[[], set[str]] = set,
-    ) -> None:
-        self._where, self._there = where, there
-        self._stuck, self._end, self._grace = stuck, end, grace
-        self._known: set[str] = set()
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop polling."""
-        self._over.set()
-        self._thread.join()
-
-    def _say_who_is_lost(self) -> None:
-        """Warn of workers that were there at the last look."""
-        before, now = self._known, self._known
+    def say_who_is_lost(before: set[str]) -> set[str]:
+        """Warn of workers that were there at the last look; return those that are there now."""
+        now = before
         with suppress(Exception):
-            now = self._there()
+            now = there()
         lost = sorted(before - now)
-        if lost and not self._over.is_set():
+        if lost and not over.is_set():
             tasks = "others do the tasks" if now else "no worker is left"
-            LOG.warning("%s: lost %s; %s", self._where, ", ".join(lost), tasks)
-        self._known = now
+            LOG.warning("%s: lost %s; %s", where, ", ".join(lost), tasks)
+        return now
 
-    def _watch(self) -> None:
+    def watch() -> None:
         before, since = None, 0.0  # the object that was stuck at the last look, and since when
-        self._say_who_is_lost()
-        while not self._over.wait(LOOK_SECONDS):
-            self._say_who_is_lost()
-            stuck = self._stuck()
-            if self._where and stuck is not None and before is None:
+        known = say_who_is_lost(set())
+        while not over.wait(LOOK_SECONDS):
+            known = say_who_is_lost(known)
+            now = stuck()
+            if where and now is not None and before is None:
                 wait = "%s: too few workers; waiting up to %g s for others to join"
-                LOG.warning(wait, self._where, self._grace)
-            if stuck is None or stuck is not before:
-                before, since = stuck, time.monotonic()
-            elif time.monotonic() - since >= self._grace:
-                self._end(stuck)
+                LOG.warning(wait, where, grace)
+            if now is None or now is not before:
+                before, since = now, time.monotonic()
+            elif time.monotonic() - since >= grace:
+                end(now)
                 before = None
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 class ClusterWorkers(Workers):
@@ -291,7 +285,6 @@ class ClusterWorkers(Workers):
     def __init__(self, jobs: int | None = None, address: str | None = None) -> None:
         super().__init__(jobs, address)
         self._wanted = jobs
-        self._opened = ExitStack()
         self._is_ours = address is None  # the processes of workers, which serve this run alone
         self._backend: Any = None
         self._shared: tuple[Any, Shared] | None = None
@@ -302,20 +295,18 @@ class ClusterWorkers(Workers):
         """The name of the cluster in messages."""
         return self._address or self.of_ours
 
-    def _open(self) -> Any:
+    def _open(self, opened: ExitStack) -> Any:
         from batchsolve.workers.private import FutureBackend
 
-        with self._opened as opened:  # closes again if the rest fails
-            self._join(opened)
-            self._backend = FutureBackend(self._submit, self._cancel)
-            watchdog = Watchdog(self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there)
-            opened.callback(watchdog.stop)
-            self._opened = opened.pop_all()
+        self._join(opened)
+        self._backend = FutureBackend(self._submit, self._cancel)
+        how = self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there
+        opened.enter_context(watched(*how))
         return self._backend
 
-    def _close(self) -> None:
+    def __exit__(self, *error: Any) -> None:
         self._shared = None
-        self._opened.close()
+        super().__exit__(*error)
 
     def _join(self, opened: ExitStack) -> None:
         """Join or start the cluster. The stack is closed at the end."""

@@ -149,9 +149,8 @@ def test_losses_and_waits_are_said(monkeypatch, caplog):
 
     known = [set()]
     stuck = lambda: None if known[0] else "calls"  # noqa: E731
-    watchdog = base.Watchdog(stuck, lambda _: ended.set(), 0.02, "the cluster", there)
-    assert ended.wait(30)
-    watchdog.stop()
+    with base.watched(stuck, lambda _: ended.set(), 0.02, "the cluster", there):
+        assert ended.wait(30)
     assert caplog.messages[:4] == [
         "the cluster: lost a; others do the tasks",
         "the cluster: lost c; others do the tasks",

@@ -114,7 +114,7 @@ def test_sigterm_while_ray_starts_does_as_before(monkeypatch, told):
         monkeypatch.setattr(module.ray, "shutdown", lambda: None)  # it takes SIGTERM's handler
         monkeypatch.setattr(module, "_machines", dict)
         with pytest.raises(SystemExit if told else bs.InputError):
-            module.RayWorkers(1)._open()
+            module.RayWorkers(1).__enter__()
         assert heard == [signal.SIGTERM] * told
         signal.raise_signal(signal.SIGTERM)  # the handler is back
         assert len(heard) == 1 + told
