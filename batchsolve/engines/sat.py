@@ -52,10 +52,6 @@ _Branch = tuple[list[int], float, list[list[int]]]
 """A stack that is still to be searched, its weight, and the known covers that are not counted."""
 
 
-class _SpentError(Exception):
-    """The allowance of a stack that is searched whole is spent."""
-
-
 def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
     """Search below a stack, as `search_batch` asks; of its branch, below each option."""
     stack = left.stack
@@ -70,9 +66,6 @@ def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
             for top, weight, known in reversed(waiting):
                 if tally.whole or formula.covers(top, known, 1):
                     tally.hand_back(top, weight)
-    except _SpentError:
-        for top, weight, _ in reversed(waiting):
-            tally.hand_back(top, weight)
     finally:
         formula.solver.delete()
 
@@ -80,7 +73,10 @@ def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
 def _search_branch(
     formula: _Formula, stack: list[int], waiting: list[_Branch], tally: Tally
 ) -> list[_Branch]:
-    """Search the last of the branches that wait below a stack, or cut it into others."""
+    """Search the last of the branches that wait below a stack, or cut it into others.
+
+    It goes on waiting if it is searched whole and its allowance does not suffice.
+    """
     top, weight, known = branch = waiting[-1]
     # Above the depth of a split every stack is cut, so one cover tells enough.
     most = min(tally.covers_left, MOST_BLOCKED) if tally.depth >= UNLIMITED else 0
@@ -89,6 +85,8 @@ def _search_branch(
     covers = formula.covers(top, known[:most] if any_will_do else known, most + extra)
     is_small = len(covers) <= most or covers == [top]
     branches: list[_Branch] = []
+    if tally.nodes_left == 0:  # the solver met too many conflicts
+        return branches
     if not covers:
         tally.visit(1 if top is stack else 0)
     elif is_small and (n_nodes := _n_nodes(top, covers)) <= tally.nodes_left:
@@ -96,7 +94,8 @@ def _search_branch(
         for cover in covers:
             tally.cover(cover)
     elif any_will_do:
-        formula.spend(tally.nodes_left)
+        tally.visit(tally.nodes_left)
+        return branches
     elif len(top) - len(stack) >= tally.depth:
         tally.hand_back(top, weight)
     else:
@@ -163,12 +162,6 @@ class _Formula:
         self.solver.add_clause([-blocking])
         return sorted(covers)
 
-    def spend(self, n_nodes: int) -> None:
-        """Count nodes of a stack that is searched whole, up to its allowance."""
-        self._tally.visit(min(n_nodes, self._tally.nodes_left))
-        if self._tally.nodes_left == 0:
-            raise _SpentError
-
     def _chosen(self, stack: list[int]) -> list[int]:
         return [self._variable[o] for o in stack[self._n_given :]]
 
@@ -176,20 +169,22 @@ class _Formula:
         self.solver.add_clause([-blocking, *(-v for v in self._chosen(cover))])
 
     def _solve(self, stack: list[int], assumptions: list[int]) -> list[int] | None:
-        """Return a cover below a stack in order of choice; None if there is none.
+        """Return a cover below a stack in order of choice; None if none is found.
 
         The solver works in slices and lets other threads work meanwhile, so Ctrl-C is noticed
         between two of them. A slice goes on where the one before it ended.
         """
-        is_satisfiable = None
+        is_satisfiable, tally = None, self._tally
         while is_satisfiable is None:
             check_interrupt()
             self.solver.conf_budget(SLICE)
             is_satisfiable = self.solver.solve_limited(assumptions, expect_interrupt=True)
-            if self._tally.whole:  # the conflicts of the slice are nodes
+            if tally.whole:  # the conflicts of the slice are nodes
                 before = self._n_conflicts
                 self._n_conflicts = self.solver.accum_stats()["conflicts"]
-                self.spend(self._n_conflicts - before)
+                tally.visit(min(self._n_conflicts - before, tally.nodes_left))
+                if tally.nodes_left == 0:
+                    return None
         if not is_satisfiable:
             return None
         true = {o for o, v in zip(self._options, self.solver.get_model(), strict=False) if v > 0}
