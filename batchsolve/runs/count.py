@@ -28,7 +28,7 @@ from batchsolve.runs.reading import (
     problem_and_stacks,
     reading_of,
 )
-from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
+from batchsolve.search.cheapest import CheapestSearch, PricedCover, checked_wanted
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, TreeSearch, check_can_count
@@ -467,10 +467,10 @@ def cheapest(
     """
     workers, chosen = settings_of(cheapest, settings, SearchSettings)
     problem, begin = problem_and_stack(problem, stack)
-    best = Cheapest.of(problem, wanted)
+    wanted, covers = checked_wanted(problem, wanted), list[PricedCover]()
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        result = searched(CheapestSearch(best, chosen, Piece.whole(begin), pool), pool, tell)
-        return CheapestCovers(best.covers, result)
+        search = CheapestSearch(problem, wanted, covers, chosen, Piece.whole(begin), pool)
+        return CheapestCovers(covers, searched(search, pool, tell))
 
 
 def write_cheapest(

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.engines import engine_for
+from batchsolve.engines.native import pricing_of
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
 from batchsolve.formats.whole_files import check_is_no_link, only_writer
@@ -30,7 +31,7 @@ from batchsolve.runs.journal import Journal, OpenStack, Part
 from batchsolve.runs.outputs import Parts
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
-from batchsolve.search.cheapest import Cheapest, CheapestSearch, PricedCover
+from batchsolve.search.cheapest import CheapestSearch, PricedCover, checked_wanted, priced
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
@@ -125,8 +126,9 @@ class Run(AbstractContextManager["Run"]):
         self._engine = engine
         self._notation = notation
         self._start = begin
-        self._best = None if cheapest is None else Cheapest.of(problem, cheapest)
-        kind = CHEAPEST if self._best else "enumerate" if collect else "count"
+        self._wanted = None if cheapest is None else checked_wanted(problem, cheapest)
+        self._best: list[PricedCover] = []  # the cheapest covers
+        kind = CHEAPEST if self._wanted else "enumerate" if collect else "count"
         settings = {
             "problem": problem.fingerprint,
             "stack": begin[0].tolist() if len(begin) == 1 else begin.fingerprint,
@@ -134,13 +136,13 @@ class Run(AbstractContextManager["Run"]):
             "alphabet": notation.name if notation else None,  # if solutions are grids
         }
         self._group = symmetries_for(problem, stack, begin, up_to_symmetry)
-        if self._best:
-            settings["best"] = self._best.wanted
+        if self._wanted:
+            settings["best"] = self._wanted
             if self._group:
                 raise InputError("the cheapest covers cannot be asked for up to symmetry")
         if self._group is not None:
             settings["symmetries"] = self._group.fingerprint
-        kernel = engine_for(engine, problem, has_costs=self._best is not None)
+        kernel = engine_for(engine, problem, has_costs=self._wanted is not None)
         check_can_count(kernel, everything=not collect and self._group is None)
         self._one_at_a_time = threading.Lock()
         self._solutions.journal = path = os.path.join(self._directory, JOURNAL)
@@ -208,13 +210,14 @@ class Run(AbstractContextManager["Run"]):
     @property
     def cheapest_covers(self) -> list[PricedCover]:
         """The cheapest covers found so far; empty for other kinds of runs."""
-        return list(self._best.covers) if self._best else []
+        return list(self._best)
 
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
         how: dict[str, Any] = {"totals": self._totals, "keep": self.keep}
-        if self._best is not None:
-            return CheapestSearch(self._best, settings, begin, pool, **how)
+        if self._wanted is not None:
+            best = self._wanted, self._best
+            return CheapestSearch(self._problem, *best, settings, begin, pool, **how)
         if self._collect:
             how |= {"collect": True, "render": CoverRenderer(self._problem, self._notation).parquet}
         how["symmetries"] = self._group
@@ -258,9 +261,10 @@ class Run(AbstractContextManager["Run"]):
         )
         paths = [stacks.first_path(k) for k in range(len(stacks))]
         place_of: Callable[[list[int]], Any] = list
-        if self._best is not None:
-            place_of, covers = self._best.pricing.path, state.get(COVERS, [])
-            self._best.covers[:] = [self._best.priced(cover["decisions"]) for cover in covers]
+        if self._wanted is not None:
+            place_of = pricing_of(self._problem).path
+            covers = state.get(COVERS, [])
+            self._best[:] = [priced(self._problem, cover["decisions"]) for cover in covers]
         order = sorted(range(len(rows)), key=lambda k: place_of(paths[k]))
         stacks = stacks.take(order).with_roots(np.arange(len(rows)))
         weights = np.array([rows[k][3] for k in order], np.float64)
@@ -277,7 +281,7 @@ class Run(AbstractContextManager["Run"]):
         """Return the state for the journal: sums, the finished share, and the cheapest covers."""
         shares = {name: getattr(self._tree, name) for name in SHARES}
         state = {**asdict(self._totals), **shares}
-        if self._best is None:
+        if self._wanted is None:
             return state
         covers = [
             {
@@ -285,7 +289,7 @@ class Run(AbstractContextManager["Run"]):
                 "options": [self._problem.option_name(o) for o in found.options],
                 "decisions": found.decisions,
             }
-            for found in self._best.covers
+            for found in self._best
         ]
         return {**state, COVERS: covers}
 

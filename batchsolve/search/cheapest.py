@@ -18,7 +18,7 @@ import numpy as np
 
 from batchsolve.core.arrays import Ints
 from batchsolve.engines import Task, engine_for
-from batchsolve.engines.native import Pricing, pricing_of
+from batchsolve.engines.native import pricing_of
 from batchsolve.errors import InputError
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.exact_cover import ExactCover
@@ -61,67 +61,30 @@ class PricedCover:
     decisions: tuple[int, ...] = field(repr=False, compare=False)
 
 
-@dataclass(eq=False)
-class Cheapest:
-    """The cheapest covers found so far.
+def checked_wanted(problem: ExactCover, wanted: int) -> int:
+    """Return the number of cheapest covers wanted of a problem, if it is valid.
 
-    Attributes
-    ----------
-    problem : ExactCover
-        With costs.
-    wanted : int
-        Number of covers wanted.
-    pricing : Pricing
-    covers : list of PricedCover
-        In ascending order, at most `wanted`.
+    Raises
+    ------
+    InputError
+        If the number is out of bounds, or the problem has no costs.
     """
-
-    problem: ExactCover
-    wanted: int
-    pricing: Pricing
-    covers: list[PricedCover] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, problem: ExactCover, wanted: int) -> Cheapest:
-        """Return an empty collection for the `wanted` cheapest covers of a problem.
-
-        Raises
-        ------
-        InputError
-            If the number is out of bounds, or the problem has no costs.
-        """
-        wanted = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
-        costs_of(problem)
-        return cls(problem, wanted, pricing_of(problem))
-
-    def priced(self, decisions: Iterable[int]) -> PricedCover:
-        """Return a cover with its cost."""
-        all_of_them = tuple(map(int, decisions))
-        taken = sorted(d for d in all_of_them if d < self.problem.n_options)
-        cost = int(costs_of(self.problem)[taken].sum())
-        return PricedCover(cost, taken, self.pricing.path(all_of_them), all_of_them)
-
-    def add(self, covers: Iterable[PricedCover]) -> None:
-        """Add covers; drop those that are no longer among the cheapest."""
-        for cover in covers:
-            insort(self.covers, cover)
-        del self.covers[self.wanted :]
-
-    def ceilings(self, stacks: Stacks) -> Ints:
-        """Return the upper bound of each stack: the highest cost that is still wanted below it."""
-        if len(self.covers) < self.wanted:
-            return np.full(len(stacks), UNLIMITED, np.int64)
-        last = self.covers[-1]
-        # a stack that is a prefix of the path compares as less, too
-        after = [self.pricing.path(stack) > last.path for stack in stacks]
-        return last.cost - np.array(after, np.int64)
+    wanted = whole_number("the number of cheapest covers", wanted, 1, MOST_WANTED)
+    costs_of(problem)
+    return wanted
 
 
-def cheapest_of(room: Cheapest, covers: Stacks) -> list[PricedCover]:
+def priced(problem: ExactCover, decisions: Iterable[int]) -> PricedCover:
+    """Return a cover of a problem with its cost."""
+    all_of_them = tuple(map(int, decisions))
+    taken = sorted(d for d in all_of_them if d < problem.n_options)
+    cost = int(costs_of(problem)[taken].sum())
+    return PricedCover(cost, taken, pricing_of(problem).path(all_of_them), all_of_them)
+
+
+def cheapest_of(problem: ExactCover, wanted: int, covers: Stacks) -> list[PricedCover]:
     """Return the cheapest of the covers of a task, in ascending order; workers call it."""
-    found = replace(room, covers=[])
-    found.add(map(room.priced, covers))
-    return found.covers
+    return sorted(priced(problem, cover) for cover in covers)[:wanted]
 
 
 class CheapestSearch(TreeSearch):
@@ -129,22 +92,40 @@ class CheapestSearch(TreeSearch):
 
     Parameters
     ----------
-    cheapest : Cheapest
-        The covers found before; results are added to it.
+    problem : ExactCover
+        With costs.
+    wanted : int
+        Number of covers wanted, see `checked_wanted`.
+    covers : list of PricedCover
+        The cheapest covers found before, ascending; the list is kept up to date.
     settings, start, pool, **others
         As for `TreeSearch`.
     """
 
     def __init__(
-        self, cheapest: Cheapest, settings: SearchSettings, start: Piece, pool: Pool, **others: Any
+        self,
+        problem: ExactCover,
+        wanted: int,
+        covers: list[PricedCover],
+        settings: SearchSettings,
+        start: Piece,
+        pool: Pool,
+        **others: Any,
     ) -> None:
         if settings.limit is not None:
             raise InputError("a limit and the cheapest covers do not go together; name one of them")
-        engine = engine_for(settings.engine, cheapest.problem, has_costs=True)
-        render = partial(cheapest_of, replace(cheapest, covers=[]))
-        how = {"collect": True, "render": render, **others}
-        super().__init__(cheapest.problem, settings, start, pool, engine=engine, **how)
-        self._cheapest = cheapest
+        engine = engine_for(settings.engine, problem, has_costs=True)
+        how = {"collect": True, "render": partial(cheapest_of, problem, wanted), **others}
+        super().__init__(problem, settings, start, pool, engine=engine, **how)
+        self._wanted, self._covers = wanted, covers
+
+    def _ceilings(self, stacks: Stacks) -> Ints:
+        """Return the upper bound of each stack: the highest cost that is still wanted below it."""
+        if len(self._covers) < self._wanted:
+            return np.full(len(stacks), UNLIMITED, np.int64)
+        last, path = self._covers[-1], pricing_of(self._problem).path
+        # a stack that is a prefix of the path compares as less, too
+        return last.cost - np.array([path(stack) > last.path for stack in stacks], np.int64)
 
     def begin(
         self, piece: Piece, budget: int, promised: int, **how: Any
@@ -153,14 +134,16 @@ class CheapestSearch(TreeSearch):
         begun = super().begin(piece, budget, promised, **how)
         if begun is None:
             return None
-        wanted, ceilings = self._cheapest.wanted, self._cheapest.ceilings(piece.stacks)
-        return piece, replace(begun[1], cheapest=wanted, ceilings=ceilings)
+        ceilings = self._ceilings(piece.stacks)
+        return piece, replace(begun[1], cheapest=self._wanted, ceilings=ceilings)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
         left = super().accept(piece, replace(result, output=None))
         self._consistent = False
-        self._cheapest.add(result.output or [])
-        self.totals.count = len(self._cheapest.covers)
+        for cover in result.output or []:
+            insort(self._covers, cover)
+        del self._covers[self._wanted :]
+        self.totals.count = len(self._covers)
         self._consistent = True
         return left
