@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, get_type_hints
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
@@ -29,8 +28,7 @@ from batchsolve.settings.arguments import folder_of
 
 SAME_MACHINE = ("processor", "cores", "packages")  # equal for all runs that are compared
 PACKAGES = ("batchsolve", "numpy", "joblib", "pyarrow", "matplotlib")
-_KINDS = {name: pa.from_numpy_dtype(TASKS[name]) for name in TASKS.names or ()}
-TASK_SCHEMA = pa.schema({"run": pa.int32(), "task": pa.int32(), **_KINDS})
+TASK_SCHEMA = pa.schema({name: pa.from_numpy_dtype(TASKS[name]) for name in TASKS.names or ()})
 
 
 @dataclass(eq=False)
@@ -182,7 +180,8 @@ def _compared(about: dict[str, Any]) -> dict[str, Any]:
 
 def write_experiment(home: Path, experiment: Experiment) -> None:
     """Write the tables of an experiment; a killed process leaves the old ones."""
-    rows, tasks = runs_rows(experiment.runs), tasks_table(experiment)
+    rows, log = runs_rows(experiment.runs), np.concatenate(experiment.logs)
+    tasks = pa.table({name: log[name] for name in TASK_SCHEMA.names})
     with whole_file(home / "subproblems.parquet") as file:
         pq.write_table(tasks, file, compression="zstd")
     # last, because only runs that it lists count as made
@@ -199,16 +198,6 @@ def runs_rows(runs: Sequence[MeasuredRun]) -> list[dict[str, Any]]:
     """Return runs as rows of a table; an automatic depth is ``auto``."""
     # a count may be too large for an integer column
     return [asdict(run) | {"split_depth": str(run.depth), "count": str(run.count)} for run in runs]
-
-
-def tasks_table(experiment: Experiment) -> pa.Table:
-    """Return the tasks of all runs as one table."""
-    tables = []
-    for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        numbers = {"run": np.full(len(log), run.run), "task": np.arange(len(log))}
-        columns = {name: log[name] for name in _KINDS}
-        tables.append(pa.table({**numbers, **columns}, schema=TASK_SCHEMA))
-    return pa.concat_tables(tables)
 
 
 def read_experiment(path: str) -> Experiment:
@@ -268,14 +257,10 @@ def _read_logs(file: BinaryIO, runs: list[MeasuredRun]) -> list[TaskLog]:
     tasks = pq.read_table(file)
     if not tasks.schema.equals(TASK_SCHEMA):
         raise ValueError("it is not a table of tasks")
-    logs = []
-    for run in runs:
-        mine = tasks.filter(pc.equal(tasks["run"], run.run))
-        log = np.empty(len(mine), TASKS)
-        for name in _KINDS:
-            log[name] = mine[name]
-        logs.append(log)
-    return logs
+    log = np.empty(len(tasks), TASKS)
+    for name in TASK_SCHEMA.names:
+        log[name] = tasks[name]
+    return [log[log["run"] == run.run] for run in runs]
 
 
 def _value(name: str, text: str, kind: Any) -> Any:

@@ -227,6 +227,8 @@ class MeasuredRun:
 
 TASKS = np.dtype(
     [
+        ("run", np.int32),
+        ("task", np.int32),
         ("begin", np.float64),
         ("seconds", np.float64),
         ("worker", np.int32),
@@ -238,9 +240,10 @@ TASKS = np.dtype(
 TaskLog = npt.NDArray[Any]
 """The times and nodes of tasks, of the type `TASKS`: the rows of ``subproblems.parquet``.
 
-``begin`` and ``seconds`` are the start of a task, in seconds after that of its run, and its
-duration. Workers are numbered in the order of their first results; -1 is the process that hands out
-tasks, which splits the tree and tries engines. ``split`` is true if the task split the tree.
+Tasks are numbered in the order of their results. ``begin`` and ``seconds`` are the start of a task,
+in seconds after that of its run, and its duration. Workers are numbered in the order of their first
+results; -1 is the process that hands out tasks, which splits the tree and tries engines. ``split``
+is true if the task split the tree.
 """
 
 
@@ -393,7 +396,7 @@ def measure(
         forget_peak()
         cpu, begin = cpu_seconds(), time.perf_counter()
         log, processes = _log_of(search)
-        wall = time.perf_counter() - begin
+        log["run"], wall = label["run"], time.perf_counter() - begin
         cpu, peak = max(0.0, cpu_seconds() - cpu), peak_bytes(processes)
     if search.failures:
         raise ScalingError(f"{workload.name}: {search.failures[0]}")
@@ -460,13 +463,14 @@ def _log_of(
 
     `at_first` is called after the first task.
     """
-    rows, epoch = [], time.time()
+    rows, epoch = list[tuple[Any, ...]](), time.time()
     numbers: dict[str, int] = {}
     for done in search.run():
         worker = numbers.setdefault(done.worker, len(numbers)) if done.worker else -1
         task, nodes = done.task, done.result.n_nodes
         times = done.begin - epoch, done.seconds
-        rows.append((*times, worker, nodes, len(task.stacks), task.depth != UNLIMITED))
+        what = nodes, len(task.stacks), task.depth != UNLIMITED
+        rows.append((0, len(rows), *times, worker, *what))
         if len(rows) == 1:
             at_first()
         check_interrupt()
