@@ -21,13 +21,7 @@ from batchsolve.formats.rule_texts import RuleReader
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
 from batchsolve.problems.rules import n_regions
-from batchsolve.problems.sudoku import (
-    Variant,
-    drawing_of,
-    drawn_notation,
-    grid_problem,
-    split_layout,
-)
+from batchsolve.problems.sudoku import drawing_of, drawn_notation, grid_problem, split_layout
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings.arguments import Box, checked_box
 
@@ -113,7 +107,7 @@ def read_grid(
         said = RuleReader(n)
         for cell in np.flatnonzero(grid == 0).tolist():
             said.mark(cell, map(int, groups[cell]))
-        problem = Variant(said.on(problem.rules))
+        problem = GridProblem(said.on(problem.rules))
     return problem, notation, grid
 
 

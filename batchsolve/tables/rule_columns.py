@@ -25,7 +25,6 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers, default_box
 from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, boxes, n_regions, regions_of
 from batchsolve.problems.sudoku import (
-    Variant,
     Variants,
     check_layout,
     drawn_labels,
@@ -117,7 +116,7 @@ class RuleColumns:
         except InputError:
             if self.need_boxes:
                 raise
-            return Variant(self.base(has_regions=True))
+            return GridProblem(self.base(has_regions=True))
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these own rules and regions."""
@@ -305,7 +304,7 @@ def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Byte
     """
     if len(said) == 1:
         whole, _, rows = said[0]
-        return Variant(whole), rows
+        return GridProblem(whole), rows
     own = [Rules(shared.n_digits, shared.places, ())] * len(regions)
     for _, beyond, rows in said:
         for row in rows.tolist():
