@@ -34,13 +34,7 @@ from batchsolve.problems.notation import (
     usual_notation,
 )
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import (
-    Variants,
-    drawing_of,
-    drawn_notation,
-    grid_rules,
-    split_layout,
-)
+from batchsolve.problems.sudoku import Variants, drawing_of, drawn_notation, split_layout
 from batchsolve.problems.survey import (
     NO_FORM,
     AmbiguousNotationError,
@@ -550,11 +544,11 @@ class Corpus(Tables):
             name = _most_common(_layout_in(text or "") for text in texts)
         if drawing is None and name is None:
             return None
-        n = given.known_digits or 9
+        given = replace(given, n_digits=given.known_digits or 9)
         if name is not None:
             given = replace(given, rules="+".join(filter(None, (name, given.rules))))
-            drawing = drawing or grid_rules(n, given.box, name).drawing
-        return replace(given, n_digits=n, drawing=drawing)
+            drawing = drawing or given.base().drawing
+        return replace(given, drawing=drawing)
 
     def _columns_of_rules(self, named: str | None) -> list[str]:
         """Return the columns of rules that a user names, or all that can be some."""
