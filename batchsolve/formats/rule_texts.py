@@ -16,13 +16,7 @@ from batchsolve.errors import ProblemError, prefixed, quoted
 from batchsolve.formats.whole_files import loads
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import KINDS, Cage, Cells, Rules, diagonals
-from batchsolve.problems.sudoku import (
-    Place,
-    drawn_labels,
-    drawn_lines,
-    drawn_places,
-    square_drawing,
-)
+from batchsolve.problems.sudoku import Place, drawn_labels, drawn_places, square_drawing
 
 PAIR_SIGNS = {"<": "less", "-": "consecutive", ":": "double", "x": "x", "v": "v", "=": "equal"}
 """The signs of `read_pairs` between two cells, and their relations; ``>`` is ``<`` reversed."""
@@ -339,7 +333,7 @@ def read_marks(text: str, rules: RuleReader) -> None:
     [(1, 1), (2, 2)]
     """
     n, n_cells, marks = rules.n, rules.n_cells, "".join(text.split())
-    if len(marks) in (n_cells, len("".join(drawn_lines(rules.drawing)))):
+    if len(marks) in (n_cells, len(rules.drawing.replace("\n", ""))):
         for cell, mark in enumerate(drawn_labels(marks.lower(), rules.drawing)):
             if mark not in "eo.":
                 raise ProblemError(f"{quoted(mark)} is not a mark of a cell: e is even, o is odd")
