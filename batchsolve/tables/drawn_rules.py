@@ -109,12 +109,7 @@ class DrawnRules:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        has_cages = self.sizes is not None or self.layout is not None
-        has_pairs = any(kind != PARITY for kind in self.kinds)
-        there = {REGIONS: self.has_regions, CAGES: has_cages, SUMS: has_cages}
-        there |= {MARKS: PARITY in self.kinds, PAIRS: has_pairs}
-        there[CONSTRAINTS] = self.lines is not None
-        return tuple(name for name, is_there in there.items() if is_there)
+        return tuple(self.texts(OwnRules.blank(0)))
 
     def regions(self, keys: Keys, rows: Ints, attempts: Ints) -> OwnRules:
         """Return the rules of rows before they have solutions: their regions."""
@@ -185,12 +180,12 @@ class DrawnRules:
         found: dict[str, list[str]] = {}
         if self.has_regions:
             found[REGIONS] = ["".join(_LABELS[k] for k in row) for row in given.regions.tolist()]
-        if CAGES in self.names:
+        if self.sizes is not None or self.layout is not None:
             found[CAGES], found[SUMS] = _cage_texts(given, self.rules.n_cells)
         if PARITY in self.kinds:
             odd = (given.allowed & np.uint64(1)).tolist()
             found[MARKS] = ["".join("eo"[k] for k in row) for row in odd]
-        if PAIRS in self.names:
+        if any(kind != PARITY for kind in self.kinds):
             found[PAIRS] = self._pair_texts(given)
         if self.lines is not None:
             found[CONSTRAINTS] = _line_texts(lines, self.rules)
