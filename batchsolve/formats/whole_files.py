@@ -22,15 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
-from batchsolve.errors import (
-    InputError,
-    JournalError,
-    OutputError,
-    disk_errors,
-    prefixed,
-    quoted,
-    repeated,
-)
+from batchsolve.errors import InputError, OutputError, disk_errors, prefixed, quoted, repeated
 from batchsolve.settings.arguments import is_address, is_of_run, path_of
 
 MOST_BYTES = 1 << 30  # of a problem; the search of such a problem takes tens of gigabytes
@@ -106,15 +98,6 @@ def unpacked(file: Any) -> Any:
 
         return pa.CompressedInputStream(file, compression)
     return file
-
-
-def check_is_no_link(path: str) -> None:
-    """Raise `JournalError` if a file or folder of a run is a link, behind which is another's."""
-    if os.path.islink(path):
-        raise JournalError(
-            f"{path}: is a link to {os.readlink(path)}; a run writes and removes only what is its "
-            f"own: put the file or folder there itself"
-        )
 
 
 def why_unseen(path: str) -> str:

@@ -40,11 +40,11 @@ from batchsolve.errors import (
     quoted,
 )
 from batchsolve.formats.render import GRIDS, LISTS
-from batchsolve.formats.whole_files import check_is_no_link, loads
+from batchsolve.formats.whole_files import loads
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.notation import Notation
-from batchsolve.runs.journal import Journal, Part
+from batchsolve.runs.journal import Journal, Part, check_is_no_link
 from batchsolve.runs.outputs import OneFile, output_at
 from batchsolve.runs.reading import Reading
 from batchsolve.search.scheduler import in_turn

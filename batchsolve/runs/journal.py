@@ -28,7 +28,6 @@ from batchsolve.errors import (
     quoted,
     shortened,
 )
-from batchsolve.formats.whole_files import check_is_no_link
 
 VERSION = 12  # also raised when an answer to a row changes: no output is of two versions
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
@@ -315,3 +314,12 @@ def _difference(then: Any, now: Any) -> tuple[Any, Any]:
         if all(isinstance(each, str) for each in first):
             return first
     return then, now
+
+
+def check_is_no_link(path: str) -> None:
+    """Raise `JournalError` if a file or folder of a run is a link, behind which is another's."""
+    if os.path.islink(path):
+        raise JournalError(
+            f"{path}: is a link to {os.readlink(path)}; a run writes and removes only what is its "
+            f"own: put the file or folder there itself"
+        )

@@ -30,7 +30,6 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors, quoted, shortened
 from batchsolve.formats.whole_files import (
     check_directory,
-    check_is_no_link,
     folder_beside,
     followed,
     is_in_memory,
@@ -39,7 +38,7 @@ from batchsolve.formats.whole_files import (
     put,
     target_of,
 )
-from batchsolve.runs.journal import Part
+from batchsolve.runs.journal import Part, check_is_no_link
 from batchsolve.search.rows import Write
 from batchsolve.settings.arguments import is_address
 from batchsolve.tables.answers import (

@@ -21,13 +21,13 @@ from batchsolve.engines import engine_for
 from batchsolve.engines.native import pricing_of
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import CoverRenderer, joined
-from batchsolve.formats.whole_files import check_is_no_link, only_writer
+from batchsolve.formats.whole_files import only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Count, Stack, UpToSymmetry, searched, symmetries_for
 from batchsolve.runs.export import CHEAPEST, COVERS, SOLUTIONS
-from batchsolve.runs.journal import Journal, OpenStack, Part
+from batchsolve.runs.journal import Journal, OpenStack, Part, check_is_no_link
 from batchsolve.runs.outputs import Parts
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
