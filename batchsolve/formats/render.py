@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -90,8 +89,8 @@ class CoverRenderer:
         """
         if isinstance(self.problem, GridProblem):
             return pa.table([self._grid_texts(self.problem, covers)], self.schema)
-        bounds, ranks = self._ranked(covers)
-        return pa.table([_lists(bounds, _names_of(self.problem).sorted.take(ranks))], self.schema)
+        (bounds, ranks), (names, *_) = self._ranked(covers), _names_of(self.problem)
+        return pa.table([_lists(bounds, names.take(ranks))], self.schema)
 
     def parquet(self, covers: Stacks) -> pa.Buffer:
         """Return a whole Parquet file of `table`."""
@@ -115,8 +114,8 @@ class CoverRenderer:
         else:
             head, tail = f'{{"{OPTIONS}": [', "]}\n"
             bounds, ranks = self._ranked(covers, in_order)
-            names = _names_of(self.problem).in_json
-            texts = pc.binary_join(_lists(bounds, names.take(ranks)), ", ")
+            *_, in_json = _names_of(self.problem)
+            texts = pc.binary_join(_lists(bounds, in_json.take(ranks)), ", ")
         return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
 
     def _grid_texts(
@@ -141,21 +140,21 @@ class CoverRenderer:
 
     def _coded(self, covers: Stacks) -> pa.Table:
         """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
-        (bounds, ranks), names = self._ranked(covers), _names_of(self.problem).sorted
+        (bounds, ranks), (names, *_) = self._ranked(covers), _names_of(self.problem)
         if len(names) > len(ranks):  # the file would hold the whole dictionary
             return self.table(covers)
         return pa.table([_lists(bounds, pa.DictionaryArray.from_arrays(ranks, names))], [OPTIONS])
 
     def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, pa.Array]:
         """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        names, sizes = _names_of(self.problem), np.diff(covers.offsets)
+        (names, rank, _), sizes = _names_of(self.problem), np.diff(covers.offsets)
         is_there = np.arange(sizes.max(initial=0)) < sizes[:, None]
-        options = np.full(is_there.shape, names.rank.size, np.uint32)  # none, behind all others
+        options = np.full(is_there.shape, rank.size, np.uint32)  # none, behind all others
         options[is_there] = covers.options[covers.offsets[0] : covers.offsets[-1]]
         options.sort(axis=1)
         # counted from 1, so that a list is less than its extensions
-        as_type = np.min_scalar_type(len(names.sorted))
-        ranks = np.append(names.rank + 1, 0).astype(as_type).take(options)
+        as_type = np.min_scalar_type(len(names))
+        ranks = np.append(rank + 1, 0).astype(as_type).take(options)
         if in_order:
             ranks = ranks[_order_of(ranks)]
         is_there = ranks > 0
@@ -189,12 +188,9 @@ def _parquet(table: pa.Table) -> pa.Buffer:
 # ---- names of options -----------------------------------------------------------------------
 
 
-class _Names(NamedTuple):
-    """The different names of a problem's options."""
-
-    sorted: pa.StringArray  # by their bytes; the place of a name is its rank
-    rank: UInts  # option -> the rank of its name
-    in_json: pa.StringArray  # rank -> JSON text
+_Names = tuple[pa.StringArray, UInts, pa.StringArray]
+"""The different names of a problem's options, by their bytes: the place of a name is its rank; the
+rank of the name of each option; and the names as JSON texts, by their ranks."""
 
 
 @prepared
@@ -205,7 +201,7 @@ def _names_of(problem: ExactCover) -> _Names:
     rank_of = {name: rank for rank, name in enumerate(each)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
     in_json = pa.array(list(map(json.dumps, each)), pa.string())
-    return _Names(pa.array(each, pa.string()), rank, in_json)
+    return pa.array(each, pa.string()), rank, in_json
 
 
 # ---- rows -----------------------------------------------------------------------------------
