@@ -13,7 +13,6 @@ import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import chain, groupby, islice, pairwise, takewhile
 from math import isqrt
 from typing import Any, NamedTuple
@@ -87,17 +86,8 @@ class DrawnForm(NamedTuple):
     has_gaps: bool  # blank lines stand below each row of boxes; otherwise they end a grid
 
 
-@dataclass
-class DrawnGrid:
-    """One grid of a text: its title, empty if it has none, and its rows."""
-
-    title: str = ""
-    rows: list[Row] = field(default_factory=list)
-
-    @property
-    def text(self) -> str:
-        """The cells, or the candidates of each, as text in one line."""
-        return " ".join(candidates_of(self.rows)) or joined(*cells_of(self.rows)[:2])
+DrawnGrid = tuple[str, list[Row]]
+"""One grid of a text: its title, empty if it has none, and its rows."""
 
 
 def in_one_line(text: str) -> str:
@@ -156,7 +146,8 @@ def rows_of(text: str, size: int | None = None, name: str = "") -> list[Row]:
     grids = list(drawn_grids(text, form))
     if len(grids) > 1:
         raise SeveralGridsError(f"{len(grids):,} grids; {one_of(name)}")
-    return grids[0].rows
+    [(_, grid)] = grids
+    return grid
 
 
 def bare(text: str) -> str:
@@ -287,6 +278,11 @@ def candidates_of(rows: Sequence[Row]) -> Sequence[str]:
     return groups if all(re.fullmatch(_CANDIDATES, group) for group in groups) else []
 
 
+def text_of(rows: Sequence[Row]) -> str:
+    """Return the cells of a grid, or the candidates of each, as text in one line."""
+    return " ".join(candidates_of(rows)) or joined(*cells_of(rows)[:2])
+
+
 def clues_of(candidates: Iterable[str]) -> str:
     """Return the clues of a grid of pencil marks: the cells of one candidate."""
     return "".join(group if len(group) == 1 else "." for group in candidates)
@@ -382,34 +378,34 @@ def drawn_grids(text: str, form: DrawnForm) -> Iterator[DrawnGrid]:
     --------
     >>> text = "Grid 01\n+--+--+\n|12|..|\n|3.|..|\n+--+--+\n|..|..|\n|..|.4|\n"
     >>> [grid] = drawn_grids(text, form_of_drawing(text))
-    >>> grid.title, grid.text
-    ('Grid 01', '12..3.........4')
+    >>> grid
+    ('Grid 01', [(3, ('12', '..')), (4, ('3.', '..')), (6, ('..', '..')), (7, ('..', '.4'))])
     """
-    lines, here = _lines(text), DrawnGrid()
+    lines, title, rows = _lines(text), "", list[Row]()
     dashed = _dashed(lines, _cells)
     for k, (number, line) in enumerate(lines):
         words = row_of_cells(line, dashed)
-        if here.rows:
+        if rows:
             is_row = bool(words and _cells_below(words, form.n))
         else:
             begun = _form_from(lines[k : k + 3 * _MOST], words, dashed, form) if words else None
             form, is_row = begun or form, begun is not None
         is_gap = not form.has_gaps and not line.strip()
-        if here.rows and (is_gap or (words is not None and not is_row)):
-            yield here
-            here = DrawnGrid()
+        if rows and (is_gap or (words is not None and not is_row)):
+            yield title, rows
+            title, rows = "", []
+        is_whole = False
         if words and is_row:
-            here.rows.append((number, words))
-            if len(here.rows) == form.n:
-                yield here
-                here = DrawnGrid()
+            rows.append((number, words))
+            is_whole = len(rows) == form.n
         elif words is not None:
-            here = _titled(number, line, words, here.title)
-            if here.rows:
-                yield here
-                here = DrawnGrid()
-    if here.rows:
-        yield here
+            title, rows = _titled(number, line, words, title)
+            is_whole = bool(rows)
+        if is_whole:
+            yield title, rows
+            title, rows = "", []
+    if rows:
+        yield title, rows
 
 
 def _titled(number: int, line: str, words: tuple[str, ...], title: str) -> DrawnGrid:
@@ -417,10 +413,10 @@ def _titled(number: int, line: str, words: tuple[str, ...], title: str) -> Drawn
     if grid := next(filter(looks_like_grid, (line, *words)), ""):
         others = [word for word in words if word != grid] if grid != line else []
         name = " ".join(filter(None, (title, *others)))
-        return DrawnGrid(name, [(number, tuple(bare(grid).split()))])
+        return name, [(number, tuple(bare(grid).split()))]
     if section := _SECTION.fullmatch(line):
-        return DrawnGrid(title if section[2] else section[1])
-    return DrawnGrid(line.strip())
+        return (title if section[2] else section[1]), []
+    return line.strip(), []
 
 
 def _form_from(

@@ -24,7 +24,6 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from math import isqrt
-from operator import itemgetter
 from queue import SimpleQueue
 from typing import Any
 
@@ -235,8 +234,9 @@ def _drawn_table(text: str, form: grid_texts.DrawnForm) -> pa.Table:
     if len(text) > DRAWN_BYTES and any(mark in text for mark in ",;\t"):
         # of a spreadsheet, all rows are needed to tell which of the empty ones are gaps
         form = form._replace(has_gaps=(grid_texts.form_of_drawing(text) or form).has_gaps)
-    grids = [(grid.title or None, grid.text) for grid in grid_texts.drawn_grids(text, form)]
-    titles, puzzles = (pa.array(map(itemgetter(k), grids), pa.string()) for k in (0, 1))
+    grids = list(grid_texts.drawn_grids(text, form))
+    titles = pa.array([title or None for title, _ in grids], pa.string())
+    puzzles = pa.array([grid_texts.text_of(rows) for _, rows in grids], pa.string())
     table = pa.table({"puzzle": puzzles})
     return table if titles.null_count == len(titles) else table.add_column(0, "id", titles)
 
