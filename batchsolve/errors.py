@@ -216,6 +216,7 @@ _KINDS: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     b"PK\x03\x04": ("a zip archive, as spreadsheets (.xlsx) are", "unpack it, or export it as CSV"),
     b"\x93NUMPY": ("an array of NumPy", "name a row of it, such as FILE.npy#1"),
     b"PAR1": ("a table in Parquet", "name a row of it, such as FILE.parquet#1"),
+    b"PARE": ("an encrypted table in Parquet", "decrypt it"),
     (b"ARROW1", b"FEA1"): ("a table in Arrow IPC (Feather)", _PARQUET),
     b"\xff\xff\xff\xff": ("a stream of Arrow IPC", _PARQUET),
     b"ORC": ("a table in ORC", _PARQUET),
@@ -231,9 +232,10 @@ _KINDS: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
         _PARQUET,
     ),
     b"%PDF": ("a PDF", "copy its puzzles to a text file"),
+    (b"\xff\xfe\0\0", b"\0\0\xfe\xff"): ("UTF-32 text", "convert it: iconv -f utf-32 -t utf-8"),
+    (b"\xff\xfe", b"\xfe\xff"): ("UTF-16 text", "convert it: iconv -f utf-16 -t utf-8"),
     (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"): ("a picture", "type its puzzles into a text file"),
 }
-_UTF_16 = "UTF-16 text; convert it: iconv -f utf-16 -t utf-8"
 
 
 def not_text(data: bytes, otherwise: str = "") -> str:
@@ -258,7 +260,7 @@ def kind_of(data: bytes) -> str | None:
     >>> kind_of(b"PK\x03\x04")
     'a zip archive, as spreadsheets (.xlsx) are; unpack it, or export it as CSV'
     >>> kind_of("id,puzzle".encode("utf-16-le"))
-    'UTF-16 text; convert it: iconv -f utf-16 -t utf-8'
+    'UTF-16 text; convert it: iconv -f utf-16le -t utf-8'
     >>> kind_of(bytes(8)), kind_of(b"id,puzzle\n1,1\0.")
     ('a binary file', None)
     """
@@ -270,11 +272,10 @@ def kind_of(data: bytes) -> str | None:
     if data[257:262] == b"ustar":
         return "a tar archive; unpack it"
     begin = data[:4096]
-    halves = begin[::2], begin[1::2]
-    if begin[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return _UTF_16
-    if any(a.count(0) > len(a) // 2 and not b.count(0) for a, b in (halves, halves[::-1])):
-        return _UTF_16
+    low, high = begin[::2], begin[1::2]
+    for order, first, other in (("le", high, low), ("be", low, high)):
+        if first.count(0) > len(first) // 2 and not other.count(0):
+            return f"UTF-16 text; convert it: iconv -f utf-16{order} -t utf-8"
     return "a binary file" if begin.count(0) > len(begin) // 8 else None
 
 

@@ -33,7 +33,7 @@ from batchsolve.settings.keywords import CountFileFields, SolveFields, SolveFile
 from batchsolve.tables.answers import answer_table
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import open_all
-from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
+from batchsolve.tables.frames import Frame, arrow_table, library_of, with_columns_of
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.sources import Files, Source, TableSource
 from batchsolve.workers import Pool
@@ -145,8 +145,7 @@ def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
 
 def _each_table(tables: Any) -> Iterator[Any]:
     """Return an iterator over the tables of the argument of `solve_stream`."""
-    kind = type(tables)
-    if hasattr(kind, "columns") and hasattr(kind, "__len__") and not isinstance(tables, pa.Table):
+    if library_of(tables) and hasattr(tables, "columns"):
         rows, begins = getattr(tables, "iloc", tables), range(0, len(tables), ROWS_OF_A_TABLE)
         return (rows[begin : begin + ROWS_OF_A_TABLE] for begin in begins)
     if hasattr(tables, "__arrow_c_stream__"):

@@ -421,6 +421,8 @@ def _text(column: pa.ChunkedArray, field: pa.Field) -> pa.StringArray:
     if kind in (pa.binary(), pa.large_binary()) or types.is_fixed_size_binary(kind):
         return pa.array(("" if v is None else _plain(v) for v in column.to_pylist()), pa.string())
     text = column.cast(pa.string())
+    if types.is_temporal(kind) and pc.any(pc.match_substring(text, "out of range")).as_py():
+        raise _not_held(field)
     if text.null_count:
         text = pc.fill_null(text, "")
     return text.combine_chunks()
@@ -458,14 +460,18 @@ def _json(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
 
 
 def _values(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
-    """Return a column as values of Python; raise `InputError` for times that Python lacks."""
+    """Return a column as values of Python; raise `InputError` for some that Python lacks."""
     try:
         return list(column.to_pylist())
     except (OverflowError, ValueError) as error:
-        raise InputError(
-            f"column {quoted(field.name)} has a time after the year 9999, or with nanoseconds, "
-            f"which this format cannot hold; write .parquet, or leave the column out"
-        ) from error
+        raise _not_held(field) from error
+
+
+def _not_held(field: pa.Field) -> InputError:
+    return InputError(
+        f"column {quoted(field.name)} has a value that this format cannot hold, such as a time "
+        f"after the year 9999, or with nanoseconds; write .parquet, or leave the column out"
+    )
 
 
 def _dumped(value: object, ascii_only: bool) -> str:

@@ -573,9 +573,10 @@ class Corpus(Tables):
 
     def _refuse_likely_rules(self) -> None:
         """Raise `InputError` if a column seems to hold rules that would not be read."""
+        unnamed = {*COLUMNS, BOX}.difference(self.columns)
         for name in self.columns:
             plain = _plain(name)
-            if plain in {*COLUMNS, BOX}.difference(self.columns) and self._has_texts(name):
+            if plain in unnamed and self._has_texts(name):
                 raise InputError(
                     f"column {quoted(name)} may hold rules of the rows; rename it {plain!r}, or "
                     f"name the columns of rules, or none, with `rule_columns`"

@@ -55,7 +55,7 @@ def arrow_table(table: Any) -> pa.Table:
     >>> arrow_table(pa.record_batch({"puzzle": ["1.....2..3.....4"]})).num_rows
     1
     """
-    is_pandas, kind = _library(table) == "pandas", type(table)
+    is_pandas, kind = library_of(table) == "pandas", type(table)
     is_column = hasattr(kind, "__len__") and not hasattr(kind, "columns")
     if is_column or not (is_pandas or hasattr(table, "__arrow_c_stream__")):
         raise InputError(
@@ -67,6 +67,8 @@ def arrow_table(table: Any) -> pa.Table:
             made = pa.Table.from_pandas(_for_arrow(table), preserve_index=False)
         else:
             made = pa.table(table)
+        # Arrow cannot take rows of a column that has an empty slice
+        made = pa.Table.from_batches(filter(len, made.to_batches()), made.schema)
     except Exception as error:  # libraries raise what they like
         cells = getattr(table, "iloc", table)
         for k, name in enumerate(getattr(table, "columns", ())):
@@ -74,7 +76,7 @@ def arrow_table(table: Any) -> pa.Table:
         raise InputError(f"the table: {shortened(first_line(error))}; {CONVERT}") from error
     for k, (name, column) in enumerate(zip(made.column_names, made.columns, strict=True)):
         what = f"column {quoted(name)}"
-        if _library(table) == "polars" and str(table.dtypes[k]) == "Object":
+        if library_of(table) == "polars" and str(table.dtypes[k]) == "Object":
             raise InputError(f"{what} holds objects of Python; {CONVERT}")
         _checked(column, what)
     return made
@@ -104,9 +106,9 @@ def with_columns_of(
         (``Int64``, ``boolean``), and lists are what they are in `given`: lists, tuples, or arrays
         of one or two dimensions.
     """
-    library = _library(given)
+    library = library_of(given)
     if library == "polars":
-        return type(given)(answered)
+        return type(given)(answered.combine_chunks())  # it takes no slice of lists of one length
     if library != "pandas":
         schema = getattr(given, "schema", None)
         return answered.replace_schema_metadata(getattr(schema, "metadata", None))
@@ -119,7 +121,8 @@ def with_columns_of(
     answers = _with_cells_of(given, answers, answered)
     answers.index = given.index
     names = zip(given.columns, answered.column_names, strict=False)
-    frame = given.set_axis([c if str(c) == name else name for c, name in names], axis=1)
+    labels = [c if str(c) == name else name for c, name in names]
+    frame = given if labels == list(given.columns) else given.set_axis(labels, axis=1)
     for place in changed:
         kind, field = given.dtypes.iloc[place], answered.schema.field(place)
         column = answers.pop(field.name)
@@ -210,7 +213,7 @@ def text_column(values: Any) -> pa.ChunkedArray | None:
     """
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
-    if _library(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
+    if library_of(values) == "pandas" or hasattr(values, "__arrow_c_stream__"):
         what = "the array" if isinstance(values, pa.ChunkedArray) else "the series"
         if (column := _series(values, what)) is None:
             return None
@@ -276,6 +279,7 @@ def _checked(column: pa.ChunkedArray, what: str) -> pa.ChunkedArray:
     return column
 
 
-def _library(value: Any) -> str:
-    """Return the name of the library of a value."""
-    return type(value).__module__.partition(".")[0]
+def library_of(value: Any) -> str:
+    """Return pandas or polars if a value is of a class of theirs, or of one derived from it."""
+    modules = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
+    return next((name for name in ("pandas", "polars") if name in modules), "")

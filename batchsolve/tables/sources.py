@@ -799,8 +799,8 @@ class Tables:
             if not schema.equals(self.schema) or _kinds(schema) != _kinds(self.schema):
                 raise InputError(
                     f"{name_of(source.path)}: has the columns {_describe(schema)} "
-                    f"where {name_of(self._sources[0].path)} has {_describe(self.schema)}; solve "
-                    f"them apart"
+                    f"where {name_of(self._sources[0].path)} has {_describe(self.schema)}; give "
+                    f"all tables the same columns, or solve them apart"
                 )
 
     def waits(self) -> bool:

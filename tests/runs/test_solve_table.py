@@ -40,6 +40,7 @@ def test_a_table_has_the_answers_of_a_file(name, backend, tmp_path):
 def test_data_frames_of_pandas_keep_their_index_and_columns():
     given = {"name": pd.Categorical(["a", "b", "a"]), "puzzle": [PUZZLE, None, "11.............."]}
     frame = pd.DataFrame(given | {"status": [1.5, 2.5, np.nan], 0: [5, 6, 7]}, index=[7, 7, 3])
+    frame = type("Frame", (pd.DataFrame,), {})(frame.rename_axis("x", axis=1))  # as of geopandas
     before = frame.copy()
     solved = bs.solve_table(frame, column="puzzle")
     pd.testing.assert_frame_equal(frame, before)
@@ -170,6 +171,9 @@ def test_other_tables_come_back_as_tables_of_arrow():
         assert bs.solve_table(other).equals(right)
     empty = bs.solve_table(table.slice(0, 0))
     assert (empty.num_rows, empty.schema) == (0, right.schema)
+    slices = pa.concat_tables([table[:2], table[2:2], table[2:]])
+    assert bs.solve_table(slices).equals(right)
+    assert bs.augment(slices, 2, seed=1).equals(bs.augment(table, 2, seed=1))
 
 
 def test_many_blocks_of_rows_texts_and_digits_keep_their_order():
@@ -178,6 +182,9 @@ def test_many_blocks_of_rows_texts_and_digits_keep_their_order():
     solutions = table["solution"].to_pylist()
     assert solved["solution"].to_pylist() == solutions
     assert solved["puzzle"].equals(table["puzzle"])
+    pairs = pl.Series("x", [[1, 2], None] * 2500, pl.Array(pl.Int8, 2))
+    frame = pl.DataFrame({"puzzle": table["puzzle"], "x": pairs})
+    assert bs.solve_table(frame)["x"].equals(pairs, null_equal=True)
     assert solved["agrees"].to_pylist() == [True] * 5000
     assert min(solved["nodes"].to_pylist()) >= 1
     texts = table["puzzle"].to_pylist()

@@ -532,10 +532,13 @@ def test_json_lines_hold_dates_and_times_of_day_that_python_lacks():
 
 
 @pytest.mark.parametrize("path", ["x.jsonl", "x.csv"])
-def test_times_that_python_lacks_are_one_error(path):
-    seconds = pa.array([[0], [10**12]], pa.list_(pa.timestamp("s")))
-    with pytest.raises(InputError, match=r"column 'when' has a time after the year 9999"):
-        encoder_for(path)(pa.table({"when": seconds}))
+def test_values_that_a_format_lacks_are_one_error(path):
+    seconds = pa.array([0, 10**12], pa.timestamp("s"))
+    lists = pa.ListArray.from_arrays([0, 2], seconds)
+    structs = pa.StructArray.from_arrays([pa.array([1])] * 2, ["of one name"] * 2)
+    for values in (seconds, lists, structs):
+        with pytest.raises(InputError, match=r"column 'when' has a value that this format cannot"):
+            encoder_for(path)(pa.table({"when": values}))
 
 
 @pytest.mark.parametrize("missing", ["nan", "inf", "-inf"])
