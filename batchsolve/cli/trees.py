@@ -221,7 +221,7 @@ def count(
     0
         the whole tree was searched
     1
-        a limit was reached first
+        a limit was reached first, or one of several problems cannot be read
     """
     of_one = {
         "--run": run,

@@ -164,10 +164,11 @@ class Symmetries:
 
         Raises
         ------
-        ValueError
+        ProblemError
             If the symmetries are of another problem with fewer options.
         """
-        return native.least_covers((covers.offsets, covers.options), self.images).view(np.bool_)
+        with prefixed("symmetries of another problem", ProblemError, ValueError):
+            return native.least_covers((covers.offsets, covers.options), self.images).view(np.bool_)
 
 
 def _check_order(order: int, n_options: int) -> None:

@@ -33,7 +33,7 @@ import pyarrow as pa
 
 from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, Words
-from batchsolve.errors import InputError, InWords, counted
+from batchsolve.errors import InputError, InWords, counted, listed
 from batchsolve.problems.grid_symmetries import check_shape
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import Summary, Sums, note_columns
@@ -432,10 +432,9 @@ def check_same_rules(corpus: Corpus, other: Corpus) -> None:
     """Raise `InputError` if another corpus has other columns of rules."""
     ours, theirs = corpus.reader.main.rules.names, other.reader.main.rules.names
     if ours != theirs:
-        which = [" and ".join(names) or "none" for names in (theirs, ours)]
         raise InputError(
-            f"{other.names}: has {which[0]} of the columns of rules, and the input {which[1]}; add "
-            f"those that are missing, if need be empty"
+            f"{other.names}: the columns of rules are {listed(theirs) or 'none'}, and those of "
+            f"{corpus.names} {listed(ours) or 'none'}; add what is missing, if need be empty"
         )
 
 

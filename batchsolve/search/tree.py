@@ -267,8 +267,9 @@ class TreeSearch:
 
     @property
     def complete(self) -> bool:
-        """True if nothing is left to search."""
-        return self._scheduler.is_empty and not self.failures
+        """True if nothing is left to search, and the limit of covers was not reached."""
+        limited = self.totals.count == self._settings.limit  # whatever was left then
+        return self._scheduler.is_empty and not self.failures and not limited
 
     def run(self) -> Iterator[Done]:
         """Search until nothing is outstanding or a limit is reached; yield results as they come."""
