@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from batchsolve.errors import ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover, named_place
@@ -330,22 +330,13 @@ def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
 
 def _path(loop: list[Point], size: int, inset: int) -> str:
     """Return a closed line, its straight parts joined."""
-    n = len(loop)
-    path, last = "", (0, 0)
-    for k in range(n):
-        (a, b), (x, y), (c, d) = loop[k - 1], loop[k], loop[k + 1 - n]
-        if a == x == c or b == y == d:
-            continue
-        # both sides of the corner move to their right
-        at = x * size + inset * (b - d), y * size + inset * (c - a)
-        if not path:
-            path = f"M{at[0]} {at[1]}"
-        elif at[1] == last[1]:
-            path += f"h{at[0] - last[0]}"
-        else:
-            path += f"v{at[1] - last[1]}"
-        last = at
-    return path + "z"
+    corners = []
+    for (a, b), (x, y), (c, d) in zip([loop[-1], *loop], loop, [*loop[1:], loop[0]], strict=False):
+        if not (a == x == c or b == y == d):
+            # both sides of the corner move to their right
+            corners.append((x * size + inset * (b - d), y * size + inset * (c - a)))
+    sides = (f"h{x - a}" if b == y else f"v{y - b}" for (a, b), (x, y) in pairwise(corners))
+    return f"M{corners[0][0]} {corners[0][1]}{''.join(sides)}z"
 
 
 def inner_lines(cells: Collection[Cell], size: int) -> str:
