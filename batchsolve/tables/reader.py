@@ -496,19 +496,15 @@ class Reader:
 
     def _grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""
-        n = len(texts.puzzles)
         lines, puzzles, wrong = encoded(self.main.notation, texts.puzzles)
         if marks := pencil_marks(texts.puzzles, lines):
             texts = self._marked(texts, marks, faults)
         texts = texts._replace(puzzles=lines)
         others = self._others(texts, wrong, faults)
-        rows = np.arange(n)
+        rows = np.arange(len(lines))
         if others:
-            is_main = np.ones(n, np.bool_)
-            for _, some in others:
-                is_main[some] = False
-            rows, puzzles, wrong = rows[is_main], puzzles[is_main], wrong[is_main]
-            lines = lines.filter(pa.array(is_main))
+            rows = np.delete(rows, np.concatenate([some for _, some in others]))
+            lines, puzzles, wrong = lines.take(pa.array(rows)), puzzles[rows], wrong[rows]
         found = [self.main.grids(texts, rows, (lines, puzzles, wrong), faults)]
         for shape, some in others:
             those = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
