@@ -305,12 +305,10 @@ def _no_view(kind: pa.DataType) -> pa.DataType:
         return pa.string()
     if types.is_binary_view(kind):
         return pa.binary()
-    if types.is_list(kind):
-        return pa.list_(*fields)
     if types.is_large_list(kind):
         return pa.large_list(*fields)
-    if types.is_fixed_size_list(kind):
-        return pa.list_(*fields, kind.list_size)
+    if is_list(kind):
+        return pa.list_(*fields, getattr(kind, "list_size", -1))  # -1 is any
     if types.is_map(kind):
         return pa.map_(_no_view(kind.key_type), _no_view(kind.item_type), kind.keys_sorted)
     if types.is_struct(kind):
