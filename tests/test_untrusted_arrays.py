@@ -22,7 +22,7 @@ import batchsolve as bs
 from batchsolve.core import native
 from batchsolve.engines import Task, get_engine
 from batchsolve.engines.native import Made, Wish, dig_rows
-from batchsolve.formats.render import CoverRenderer
+from batchsolve.formats.render import cover_lines
 from batchsolve.problems.notation import usual_notation
 from batchsolve.problems.rules import Cage, Rules
 from batchsolve.problems.stacks import Stacks
@@ -277,8 +277,8 @@ def work():
     for n in (0, 1, 50):
         covers = Stacks.from_lists([[k % 36, 0, 35 - k % 36] for k in range(n)])
         done.append(GRID.check(grids[:n], grids[:n]).tolist())
-        done.append(CoverRenderer(GRID).json_lines(GRID.stacks(grids[:n])).to_pybytes())
-        done.append(CoverRenderer(queens).json_lines(covers).to_pybytes())
+        done.append(cover_lines(GRID, None, GRID.stacks(grids[:n])).to_pybytes())
+        done.append(cover_lines(queens, None, covers).to_pybytes())
         done.append(get_engine("bits").search(queens, Task.of(covers)).clash.tolist())
         done.append(covers.take(np.arange(0, n, 2)).options.tolist())
     return done

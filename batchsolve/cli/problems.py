@@ -520,12 +520,11 @@ def _write_covers(
     reading: Reading, covers: Stacks, file: BinaryIO, weights: list[int] | None = None
 ) -> None:
     """Write covers as JSON lines, in their order."""
-    from batchsolve.formats.render import CoverRenderer
+    from batchsolve.formats.render import cover_lines
 
-    renderer = CoverRenderer(reading.problem, reading.notation)
     for begin in range(0, len(covers), BLOCK):
         block = covers.between(begin, min(begin + BLOCK, len(covers)))
-        lines = renderer.json_lines(block, in_order=False).to_pybytes()
+        lines = cover_lines(reading.problem, reading.notation, block, in_order=False).to_pybytes()
         if weights is not None:
             each = zip(lines.splitlines(), weights[begin : begin + BLOCK], strict=True)
             lines = b"".join(b'%s, "weight": %d}\n' % (line[:-1], weight) for line, weight in each)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -36,133 +35,82 @@ _MOST = 2**31 - 1  # names or bytes in a column of Arrow, whose offsets have 32 
 _COMPRESSION, _COMPRESSION_LEVEL = "zstd", 1
 
 
-@dataclass(frozen=True, eq=False)
-class CoverRenderer:
-    """A writer of whole batches of covers of a problem.
-
-    Renderers are small, can be pickled, and may be used by several threads at once. Those of one
-    problem and its copies share their names, which each process builds on first use.
+def cover_table(problem: ExactCover, notation: Notation | None, covers: Stacks) -> pa.Table:
+    """Return covers as a sorted table of one column, in one chunk.
 
     Parameters
     ----------
     problem : ExactCover
-    notation : Notation, optional
-        The notation of grids; the usual alphabet by default. Other problems ignore it.
+        Problems and their copies share their names, which each process builds on first use; several
+        threads may do so at once.
+    notation : Notation or None
+        The notation of grids; None for the usual alphabet. Other problems ignore it.
+    covers : Stacks
+        Complete covers, in any order.
+
+    Returns
+    -------
+    pyarrow.Table
+        The columns of `GRIDS` or `LISTS`. Grids are sorted by their bytes. The names of a cover's
+        options are in ascending order of option numbers. Lists are sorted name by name, names by
+        their UTF-8 bytes, and a list before its extensions.
+
+    Raises
+    ------
+    ValueError
+        If covers of a grid problem do not fill the grid, or the text exceeds 2 GiB, the size of a
+        column of Arrow.
+    """
+    if isinstance(problem, GridProblem):
+        return pa.table([_grid_texts(problem, notation, covers)], GRIDS)
+    (bounds, ranks), (names, *_) = _ranked(problem, covers), _names_of(problem)
+    return pa.table([_lists(bounds, names.take(ranks))], LISTS)
+
+
+def cover_parquet(problem: ExactCover, notation: Notation | None, covers: Stacks) -> pa.Buffer:
+    """Return a whole Parquet file of `cover_table`; names are encoded as they are in Parquet."""
+    if not isinstance(problem, GridProblem):
+        (bounds, ranks), (names, *_) = _ranked(problem, covers), _names_of(problem)
+        if len(names) <= len(ranks):  # else the file would hold the whole dictionary
+            coded = pa.DictionaryArray.from_arrays(ranks, names)
+            return _parquet(pa.table([_lists(bounds, coded)], [OPTIONS]))
+    return _parquet(cover_table(problem, notation, covers))
+
+
+def cover_lines(
+    problem: ExactCover, notation: Notation | None, covers: Stacks, in_order: bool = True
+) -> pa.Buffer:
+    """Return the rows of `cover_table` as JSON, one object per line, in ASCII.
+
+    Parameters
+    ----------
+    problem, notation, covers
+        See `cover_table`.
+    in_order : bool
+        True to sort the rows; otherwise they have the order of the covers.
 
     Examples
     --------
     >>> problem = ExactCover([0, 2, 3, 4], [0, 1, 0, 1], 2, option_names=["both", "b", "a"])
     >>> covers = Stacks.from_lists([[2, 1], [0]])
-    >>> print(CoverRenderer(problem).json_lines(covers).to_pybytes().decode(), end="")
+    >>> print(cover_lines(problem, None, covers).to_pybytes().decode(), end="")
     {"options": ["b", "a"]}
     {"options": ["both"]}
     """
-
-    problem: ExactCover
-    notation: Notation | None = None
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The one column of a table: ``grid``, text, for grids, else ``options``, lists."""
-        return GRIDS if isinstance(self.problem, GridProblem) else LISTS
-
-    def table(self, covers: Stacks) -> pa.Table:
-        """Return covers as a sorted table.
-
-        Parameters
-        ----------
-        covers : Stacks
-            Complete covers, in any order.
-
-        Returns
-        -------
-        pyarrow.Table
-            The columns of `schema`, in one chunk. Grids are sorted by their bytes. The names of
-            a cover's options are in ascending order of option numbers. Lists are sorted name by
-            name, names by their UTF-8 bytes, and a list before its extensions.
-
-        Raises
-        ------
-        ValueError
-            If covers of a grid problem do not fill the grid, or the text exceeds 2 GiB, the
-            size of a column of Arrow.
-        """
-        if isinstance(self.problem, GridProblem):
-            return pa.table([self._grid_texts(self.problem, covers)], self.schema)
-        (bounds, ranks), (names, *_) = self._ranked(covers), _names_of(self.problem)
-        return pa.table([_lists(bounds, names.take(ranks))], self.schema)
-
-    def parquet(self, covers: Stacks) -> pa.Buffer:
-        """Return a whole Parquet file of `table`."""
-        is_grid = isinstance(self.problem, GridProblem)
-        return _parquet(self.table(covers) if is_grid else self._coded(covers))
-
-    def json_lines(self, covers: Stacks, *, in_order: bool = True) -> pa.Buffer:
-        """Return the rows of `table` as JSON, one object per line, in ASCII.
-
-        Parameters
-        ----------
-        covers : Stacks
-        in_order : bool
-            True to sort the rows; otherwise they have the order of the covers.
-        """
-        if not len(covers):
-            return pa.py_buffer(b"")
-        if isinstance(self.problem, GridProblem):
-            head, tail = f'{{"{GRID}": "', '"}\n'
-            texts = self._grid_texts(self.problem, covers, in_order, in_json=True)
-        else:
-            head, tail = f'{{"{OPTIONS}": [', "]}\n"
-            bounds, ranks = self._ranked(covers, in_order)
-            *_, in_json = _names_of(self.problem)
-            texts = pc.binary_join(_lists(bounds, in_json.take(ranks)), ", ")
-        return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
-
-    def _grid_texts(
-        self, problem: GridProblem, covers: Stacks, in_order: bool = True, in_json: bool = False
-    ) -> pa.StringArray:
-        """Return grids as texts, sorted if `in_order`, with symbols escaped if `in_json`."""
-        size, notation = problem.cover_size, self.notation or usual_notation(problem.n_digits)
-        if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
-            raise ValueError(f"not all of these covers of {problem!r} have {size} options")
-        grids = problem.grids(covers)
-        _check_size(len(grids), len(grids) * notation.placed(grids[:1]).size)
-        if in_order:
-            ranks = _ranks(notation.names, notation.separator)
-            is_ascending = (np.diff(ranks.astype(int)) > 0).all()
-            grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
-        texts = notation.decode(grids)
-        # the backslash first, as it is in the text of the others
-        for symbol in sorted(notation.symbols, key="\\".__ne__):
-            if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
-                texts = pc.replace_substring(texts, symbol, escaped)
-        return texts
-
-    def _coded(self, covers: Stacks) -> pa.Table:
-        """Return `table` with names encoded as in Parquet: numbers, and a dictionary."""
-        (bounds, ranks), (names, *_) = self._ranked(covers), _names_of(self.problem)
-        if len(names) > len(ranks):  # the file would hold the whole dictionary
-            return self.table(covers)
-        return pa.table([_lists(bounds, pa.DictionaryArray.from_arrays(ranks, names))], [OPTIONS])
-
-    def _ranked(self, covers: Stacks, in_order: bool = True) -> tuple[Ints, pa.Array]:
-        """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
-        (names, rank, _), sizes = _names_of(self.problem), np.diff(covers.offsets)
-        is_there = np.arange(sizes.max(initial=0)) < sizes[:, None]
-        options = np.full(is_there.shape, rank.size, np.uint32)  # none, behind all others
-        options[is_there] = covers.options[covers.offsets[0] : covers.offsets[-1]]
-        options.sort(axis=1)
-        # counted from 1, so that a list is less than its extensions
-        as_type = np.min_scalar_type(len(names))
-        ranks = np.append(rank + 1, 0).astype(as_type).take(options)
-        if in_order:
-            ranks = ranks[_order_of(ranks)]
-        is_there = ranks > 0
-        return begins_of(is_there.sum(axis=1)), pa.array(ranks[is_there].astype(np.int32) - 1)
+    if not len(covers):
+        return pa.py_buffer(b"")
+    if isinstance(problem, GridProblem):
+        head, tail = f'{{"{GRID}": "', '"}\n'
+        texts = _grid_texts(problem, notation, covers, in_order, in_json=True)
+    else:
+        head, tail = f'{{"{OPTIONS}": [', "]}\n"
+        (bounds, ranks), (*_, in_json) = _ranked(problem, covers, in_order), _names_of(problem)
+        texts = pc.binary_join(_lists(bounds, in_json.take(ranks)), ", ")
+    return pc.binary_join_element_wise(head, texts, tail, "").buffers()[2]
 
 
 def joined(parts: Sequence[pa.Buffer]) -> pa.Buffer:
-    """Join files of `CoverRenderer.parquet`; the rows of each part keep their order."""
+    """Join files of `cover_parquet`; the rows of each part keep their order."""
     is_grid = GRID in pq.read_schema(pa.BufferReader(parts[0])).names
     coded = [] if is_grid else [f"{OPTIONS}.list.element"]  # names stay encoded
     files = (pq.ParquetFile(pa.BufferReader(part), read_dictionary=coded) for part in parts)
@@ -207,6 +155,22 @@ def _names_of(problem: ExactCover) -> _Names:
 # ---- rows -----------------------------------------------------------------------------------
 
 
+def _ranked(problem: ExactCover, covers: Stacks, in_order: bool = True) -> tuple[Ints, pa.Array]:
+    """Return the lists of names of covers, sorted if `in_order`: bounds, and ranks of names."""
+    (names, rank, _), sizes = _names_of(problem), np.diff(covers.offsets)
+    is_there = np.arange(sizes.max(initial=0)) < sizes[:, None]
+    options = np.full(is_there.shape, rank.size, np.uint32)  # none, behind all others
+    options[is_there] = covers.options[covers.offsets[0] : covers.offsets[-1]]
+    options.sort(axis=1)
+    # counted from 1, so that a list is less than its extensions
+    as_type = np.min_scalar_type(len(names))
+    ranks = np.append(rank + 1, 0).astype(as_type).take(options)
+    if in_order:
+        ranks = ranks[_order_of(ranks)]
+    is_there = ranks > 0
+    return begins_of(is_there.sum(axis=1)), pa.array(ranks[is_there].astype(np.int32) - 1)
+
+
 def _order_of(rows: npt.NDArray[np.unsignedinteger]) -> Ints:
     """Return the ascending order of rows of numbers, which numpy compares as bytes."""
     if rows.size == 0:
@@ -229,6 +193,31 @@ def _lists(bounds: Ints, entries: pa.Array) -> pa.ListArray:
 
 
 # ---- grids ----------------------------------------------------------------------------------
+
+
+def _grid_texts(
+    problem: GridProblem,
+    notation: Notation | None,
+    covers: Stacks,
+    in_order: bool = True,
+    in_json: bool = False,
+) -> pa.StringArray:
+    """Return grids as texts, sorted if `in_order`, with symbols escaped if `in_json`."""
+    size, notation = problem.cover_size, notation or usual_notation(problem.n_digits)
+    if not isinstance(covers, SolvedGrids) and np.any(np.diff(covers.offsets) != size):
+        raise ValueError(f"not all of these covers of {problem!r} have {size} options")
+    grids = problem.grids(covers)
+    _check_size(len(grids), len(grids) * notation.placed(grids[:1]).size)
+    if in_order:
+        ranks = _ranks(notation.names, notation.separator)
+        is_ascending = (np.diff(ranks.astype(int)) > 0).all()
+        grids = grids[_order_of(grids if is_ascending else ranks.take(grids))]
+    texts = notation.decode(grids)
+    # the backslash first, as it is in the text of the others
+    for symbol in sorted(notation.symbols, key="\\".__ne__):
+        if in_json and (escaped := json.dumps(symbol)[1:-1]) != symbol:
+            texts = pc.replace_substring(texts, symbol, escaped)
+    return texts
 
 
 def _ranks(digits: Sequence[str], separator: str) -> Bytes:

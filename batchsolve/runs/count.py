@@ -328,9 +328,9 @@ def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **how: Any) -> 
     -------
     Count
     """
-    from batchsolve.formats.render import CoverRenderer
+    from batchsolve.formats.render import cover_lines
 
-    render = CoverRenderer(reading.problem, reading.notation).json_lines
+    render = partial(cover_lines, reading.problem, reading.notation)
 
     def write(changes: Changes) -> None:
         for lines, _ in changes.outputs:

@@ -8,7 +8,7 @@ cut into *ranges*. A worker reads all pages that may hold rows of a range, drops
 ranges, sorts the rest, and encodes the sorted rows, which are written into their place. So workers
 can sort loads in parallel, and then ranges, and each needs no more memory than a few loads.
 
-The order of rows is that of `CoverRenderer.table`. Workers sort *keys*: bytes that compare as the
+The order of rows is that of `cover_table`. Workers sort *keys*: bytes that compare as the
 rows do and can be turned back into rows. In Arrow, reordering lists of texts takes ten times as
 long. Equal rows are identical, so the output does not depend on the division into loads.
 """

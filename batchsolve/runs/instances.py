@@ -370,7 +370,7 @@ def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
 
 
 def _names_of(reading: Reading, cover: UInts) -> list[str]:
-    """Return the names of the options of a cover, as `CoverRenderer` sorts them."""
+    """Return the names of the options of a cover, as `cover_table` sorts them."""
     problem = reading.problem
     if not isinstance(problem, GridProblem):
         return list(map(problem.option_name, sorted(cover.tolist())))

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
@@ -20,7 +21,7 @@ import pyarrow as pa
 from batchsolve.engines import engine_for
 from batchsolve.engines.native import pricing_of
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
-from batchsolve.formats.render import CoverRenderer, joined
+from batchsolve.formats.render import cover_parquet, joined
 from batchsolve.formats.whole_files import only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
@@ -219,7 +220,8 @@ class Run(AbstractContextManager["Run"]):
             best = self._wanted, self._best
             return CheapestSearch(self._problem, *best, settings, begin, pool, **how)
         if self._collect:
-            how |= {"collect": True, "render": CoverRenderer(self._problem, self._notation).parquet}
+            render = partial(cover_parquet, self._problem, self._notation)
+            how |= {"collect": True, "render": render}
         how["symmetries"] = self._group
         return TreeSearch(self._problem, settings, begin, pool, **how)
 

@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from oracles import solved
 
 from batchsolve import ExactCover, Sudoku
-from batchsolve.formats.render import CoverRenderer
+from batchsolve.formats.render import GRIDS, LISTS, cover_lines, cover_parquet, cover_table
 from batchsolve.problems.notation import Notation, numbers
 from batchsolve.problems.stacks import Stacks
 
@@ -45,25 +45,25 @@ def expected_lists(problem, covers):
     return sorted(rows, key=lambda row: [name.encode() for name in row])
 
 
-def check(renderer, covers, column, rows):
+def check(problem, covers, column, rows, notation=None):
     """Check all output forms of a batch against its rows."""
-    table = renderer.table(covers)
-    assert table.schema.equals(renderer.schema)
-    assert table.column_names == [column]
+    table = cover_table(problem, notation, covers)
+    schema = {"grid": GRIDS, "options": LISTS}[column]
+    assert table.schema.equals(schema)
     assert table.column(0).to_pylist() == rows
     assert table.column(0).num_chunks == 1
     table.validate(full=True)
-    file = pq.read_table(pa.BufferReader(renderer.parquet(covers)))
-    assert file.schema.equals(renderer.schema)
+    file = pq.read_table(pa.BufferReader(cover_parquet(problem, notation, covers)))
+    assert file.schema.equals(schema)
     assert file.column(0).to_pylist() == rows
     lines = "".join(json.dumps({column: row}) + "\n" for row in rows)
-    assert renderer.json_lines(covers).to_pybytes() == lines.encode()
+    assert cover_lines(problem, notation, covers).to_pybytes() == lines.encode()
 
 
 @given(batches())
 def test_lists_of_names(batch):
     problem, covers = batch
-    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
+    check(problem, covers, "options", expected_lists(problem, covers))
 
 
 def test_long_lists_and_many_names():
@@ -72,12 +72,12 @@ def test_long_lists_and_many_names():
     rows = [rng.choice(1000, size, replace=False) for size in (0, 1, 5, 6, 7, 300, 999) * 9]
     rows += [[*range(60), k] for k in rng.permutation(np.arange(60, 1000))[:50]]
     covers = Stacks.from_lists(rows)
-    check(CoverRenderer(problem), covers, "options", expected_lists(problem, covers))
+    check(problem, covers, "options", expected_lists(problem, covers))
 
 
 def test_no_covers():
     for problem, column in ((ExactCover([0], [], 0), "options"), (Sudoku(2, 2), "grid")):
-        check(CoverRenderer(problem), Stacks.empty(), column, [])
+        check(problem, Stacks.empty(), column, [])
 
 
 def solved_grids(box_rows, box_columns, n, seed=0):
@@ -121,12 +121,12 @@ def test_grids(box_rows, box_columns, notation, n, shuffled):
         texts = [notation.separator.join(map(str, grid)) for grid in grids]
     else:
         texts = [problem.format(grid) for grid in grids]
-    check(CoverRenderer(problem, notation), Stacks.from_lists(stacks), "grid", sorted(texts))
+    check(problem, Stacks.from_lists(stacks), "grid", sorted(texts), notation)
 
 
 def test_grids_must_be_full():
     with pytest.raises(ValueError, match=r"covers of Sudoku\(2, 2\) have 16 options"):
-        CoverRenderer(Sudoku(2, 2)).table(Stacks.from_lists([range(16), [1, 2]]))
+        cover_table(Sudoku(2, 2), None, Stacks.from_lists([range(16), [1, 2]]))
 
 
 @pytest.mark.parametrize(
@@ -134,27 +134,27 @@ def test_grids_must_be_full():
     [(Sudoku(2, 2), range(16)), (ExactCover(range(18), range(17), 17), range(16))],
 )
 def test_covers_beyond_a_column_of_arrow_are_refused(monkeypatch, problem, cover):
-    renderer, two = CoverRenderer(problem), Stacks.from_lists([cover] * 2)
+    two = Stacks.from_lists([cover] * 2)
     monkeypatch.setattr("batchsolve.formats.render._MOST", 31)
-    renderer.table(Stacks.from_lists([cover]))
-    for render in (renderer.table, renderer.parquet, renderer.json_lines):
+    cover_table(problem, None, Stacks.from_lists([cover]))
+    for render in (cover_table, cover_parquet, cover_lines):
         with pytest.raises(ValueError, match="2 covers are too many to be rendered at once"):
-            render(two)
+            render(problem, None, two)
 
 
-def test_renderers_of_problems_that_differ_in_names_share_none():
-    def renderer(name, color="red"):
+def test_problems_that_differ_in_names_share_none():
+    def problem(name, color="red"):
         names = {"item_names": ["x", name], "color_names": [color]}
-        return CoverRenderer(ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], **names))
+        return ExactCover([0, 2], [0, 1], 2, 1, colors=[0, 1], **names)
 
     covers = Stacks.from_lists([[0]])
     for one, line in (
-        (renderer("y"), b'{"options": ["x y:red"]}\n'),
-        (renderer("z"), b'{"options": ["x z:red"]}\n'),
-        (renderer("y", "blue"), b'{"options": ["x y:blue"]}\n'),
+        (problem("y"), b'{"options": ["x y:red"]}\n'),
+        (problem("z"), b'{"options": ["x z:red"]}\n'),
+        (problem("y", "blue"), b'{"options": ["x y:blue"]}\n'),
     ):
         for each in (one, pickle.loads(pickle.dumps(one))):
-            assert each.json_lines(covers).to_pybytes() == line
+            assert cover_lines(each, None, covers).to_pybytes() == line
 
 
 def test_names_are_built_once(monkeypatch):
@@ -168,8 +168,8 @@ def test_names_are_built_once(monkeypatch):
     monkeypatch.setattr(ExactCover, "option_name", option_name)
     problem = ExactCover([0, 1, 2], [0, 1], 2, item_names=["only", "here"])
     covers = Stacks.from_lists([[0, 1]] * 3)
-    copies = [pickle.loads(pickle.dumps(CoverRenderer(problem))) for _ in range(8)]
+    copies = [pickle.loads(pickle.dumps(problem)) for _ in range(8)]
     with ThreadPoolExecutor(4) as threads:
-        tables = list(threads.map(lambda renderer: renderer.table(covers), copies))
+        tables = list(threads.map(lambda each: cover_table(each, None, covers), copies))
     assert all(table.column(0).to_pylist() == [["only", "here"]] * 3 for table in tables)
     assert sorted(calls) == [0, 1]
