@@ -65,16 +65,7 @@ from batchsolve.tables.columns import (
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of, rule_texts
-from batchsolve.tables.rule_columns import (
-    CAGES,
-    COLUMNS,
-    CONSTRAINTS,
-    MARKS,
-    REGIONS,
-    RULES,
-    SUMS,
-    RuleColumns,
-)
+from batchsolve.tables.rule_columns import CAGES, COLUMNS, MARKS, RULES, SIZED, SUMS, RuleColumns
 from batchsolve.tables.sources import BlockSize, Source, Tables, TableSource
 
 PUZZLE_NAMES = (
@@ -353,7 +344,7 @@ class Corpus(Tables):
     @property
     def _sizing(self) -> tuple[str, ...]:
         """The columns that tell the sizes of blank grids; see `blank_grids`."""
-        rules = (name for name in (REGIONS, CAGES, CONSTRAINTS) if name in self._rule_columns)
+        rules = (name for name in SIZED if name in self._rule_columns)
         boxes = [BOX] if BOX in self.columns and self._has_texts(BOX) else []
         return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules, *boxes))))
 

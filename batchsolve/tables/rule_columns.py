@@ -42,6 +42,8 @@ COLUMNS = RULES, REGIONS, *OWN
 """The names of the columns."""
 ARITHMETIC = SUMS, MARKS, PAIRS, CONSTRAINTS
 """Those whose rules speak of the values of digits, which are 1 to N."""
+SIZED = REGIONS, CAGES, CONSTRAINTS
+"""Those that tell the size of a grid, the most reliable first."""
 
 Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""
