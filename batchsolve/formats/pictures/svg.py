@@ -230,25 +230,16 @@ def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
 
 def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], tooltips: bool) -> str:
     covered = {cell for *_, its in pieces for cell in its}
-    frame = outline(cells, CELL)
-    return "".join(
-        [
-            f'<path class="bs-empty bs-board" d="{frame}"/>',
-            _path("bs-line", inner_lines([cell for cell in cells if cell not in covered], CELL)),
-            *(_piece(fill, its, piece.name if tooltips else "") for piece, fill, its in pieces),
-            _path("bs-frame", frame),
-            _path("bs-seam", "".join(inner_lines(its, CELL) for *_, its in pieces)),
-            *(
-                _letters_in(middle(part), piece.label, LABEL, "bs-text")
-                for piece, _, its in pieces
-                for part in parts(its)
-            ),
-            *(
-                _letters_in(cell, letter, LABEL, "bs-clue")
-                for cell, letter in sorted(letters.items())
-            ),
-        ]
-    )
+    frame, seams = outline(cells, CELL), "".join(inner_lines(its, CELL) for *_, its in pieces)
+    empty = inner_lines([cell for cell in cells if cell not in covered], CELL)
+    shapes = [f'<path class="bs-empty bs-board" d="{frame}"/>', _path("bs-line", empty)]
+    shapes += [_piece(fill, its, piece.name if tooltips else "") for piece, fill, its in pieces]
+    shapes += [_path("bs-frame", frame), _path("bs-seam", seams)]
+    for piece, _, its in pieces:
+        shapes += [_letters_in(middle(one), piece.label, LABEL, "bs-text") for one in parts(its)]
+    for cell, letter in sorted(letters.items()):
+        shapes.append(_letters_in(cell, letter, LABEL, "bs-clue"))
+    return "".join(shapes)
 
 
 def _piece(fill: str, cells: list[Cell], name: str) -> str:
@@ -344,26 +335,23 @@ def _ground(rules: Rules, names: Sequence[str]) -> str:
         for area, label in zip(areas, labels, strict=True)
     ]
     colors = colored(pieces, {label: k for k, label in enumerate(labels)})
-    shades = zip(areas, colors, strict=True)
+    whole = outline(rules.places, CELL)
+    shapes = [f'<path class="bs-cell bs-board" d="{whole}"/>']
+    for area, color in zip(areas, colors, strict=True):
+        shapes.append(f'<path class="bs-shade" fill="{color}" d="{outline(area, CELL)}"/>')
+    shapes += _marked(rules, names)
     cages = [places(cage.cells) for cage in rules.cages]
     frames = [outline(places(region), CELL) for region in rules.regions]
-    whole = outline(rules.places, CELL)
-    return "".join(
-        [
-            f'<path class="bs-cell bs-board" d="{whole}"/>',
-            *(f'<path class="bs-shade" fill="{c}" d="{outline(a, CELL)}"/>' for a, c in shades),
-            *_marked(rules, names),
-            _path("bs-line", inner_lines(rules.places, CELL)),
-            _path("bs-diagonal", diagonals),
-            _path("bs-cage", "".join(outline(cage, CELL, INSET) for cage in cages)),
-            _path("bs-frame", "".join(frames) + whole),
-            *(
-                _small(min(places(cage.cells)), 0.14, 0.29, "start", str(cage.total))
-                for cage in rules.cages
-            ),
-            *(_sign(rules.places[a], rules.places[b], kind) for a, b, kind in rules.pairs),
-        ]
-    )
+    shapes += [
+        _path("bs-line", inner_lines(rules.places, CELL)),
+        _path("bs-diagonal", diagonals),
+        _path("bs-cage", "".join(outline(cage, CELL, INSET) for cage in cages)),
+        _path("bs-frame", "".join(frames) + whole),
+    ]
+    for cage in rules.cages:
+        shapes.append(_small(min(places(cage.cells)), 0.14, 0.29, "start", str(cage.total)))
+    shapes += [_sign(rules.places[a], rules.places[b], kind) for a, b, kind in rules.pairs]
+    return "".join(shapes)
 
 
 def _diagonal(places: list[Cell]) -> str:
