@@ -122,9 +122,7 @@ def read_ec(text: str) -> ExactCover:
     names, n_primary = _declared(number, words)
     if len(names) != n_items:
         raise InputError(f"line {number}: {len(names)} items where line {header} says {n_items}")
-    problem = _problem(names, n_primary, lines)
-    _check_number_of_options(problem, n_options, header)
-    return problem
+    return _with_options(n_options, header, _problem(names, n_primary, lines))
 
 
 def read_sets(text: str) -> ExactCover:
@@ -145,9 +143,7 @@ def read_sets(text: str) -> ExactCover:
     for number, (size, *items) in options:
         if _whole(size, number) != len(items):
             raise InputError(f"line {number}: {len(items)} items where its size is {size}")
-    problem = _of_numbers(options, n_items)
-    _check_number_of_options(problem, n_options, header)
-    return problem
+    return _with_options(n_options, header, _of_numbers(options, n_items))
 
 
 def read_rows(text: str) -> ExactCover:
@@ -436,9 +432,9 @@ def _read_numbered(lines: Iterator[Line]) -> ExactCover:
         if kind != "s":
             raise InputError(f"line {other}: expected an option, 's item …', not {kind[:60]!r}")
     problem = _of_numbers(options, _whole(header[2], number))
-    if len(header) == 4:
-        _check_number_of_options(problem, _whole(header[3], number), number)
-    return problem
+    if len(header) == 3:
+        return problem
+    return _with_options(_whole(header[3], number), number, problem)
 
 
 def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
@@ -450,9 +446,11 @@ def _of_numbers(options: Iterable[Line], n_items: int) -> ExactCover:
     return _problem(list(map(str, range(1, n_items + 1))), n_items, lines)
 
 
-def _check_number_of_options(problem: ExactCover, n_options: int, header: int) -> None:
+def _with_options(n_options: int, header: int, problem: ExactCover) -> ExactCover:
+    """Return a problem; raise `InputError` unless it has as many options as the header says."""
     if problem.n_options != n_options:
         raise InputError(f"{problem.n_options} options where line {header} says {n_options}")
+    return problem
 
 
 def _names(values: Any, what: str) -> list[str]:
