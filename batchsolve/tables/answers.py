@@ -332,19 +332,15 @@ def with_new_columns(given: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
     >>> with_new_columns(given, [pa.field("nodes", pa.int64())]).names
     ['given_nodes', 'id', 'nodes']
     """
-    answers = {field.name for field in new}
+    answers, fields = {field.name for field in new}, list(given)
     taken = answers.union(given.names)
-    names: list[str] = []
-    for name in given.names:
-        kept = name
+    for k, name in enumerate(given.names):
         if name in answers:
-            others = chain([""], (f"_{k}" for k in count(2)))
-            wanted = (f"given_{name}{each}" for each in others)
-            kept = next(free for free in wanted if free not in taken)
-        taken.add(kept)
-        names.append(kept)
-    renamed = [column.with_name(name) for column, name in zip(given, names, strict=True)]
-    return pa.schema([*renamed, *new])
+            wanted = chain([f"given_{name}"], (f"given_{name}_{n}" for n in count(2)))
+            free = next(each for each in wanted if each not in taken)
+            taken.add(free)
+            fields[k] = fields[k].with_name(free)
+    return pa.schema([*fields, *new])
 
 
 # ---- bytes of rows --------------------------------------------------------------------------
