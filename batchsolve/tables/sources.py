@@ -233,12 +233,10 @@ class Block:
         while begin < n:
             if isinstance(data, pa.Table):
                 end = min(begin + most_rows, n)
-                part = data.slice(begin, end - begin)
             else:
                 end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
                 end = end if end > begin else n  # the last line may lack a line end
-                part = data[begin:end]
-            yield replace(self, data=part, end=Boundary(self.source, first + end))
+            yield replace(self, data=data[begin:end], end=Boundary(self.source, first + end))
             begin = end
 
 
