@@ -316,13 +316,9 @@ def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Byte
 
 
 def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bools:
-    """Tell of each row whether one of these columns has a text."""
-    are_there = np.zeros(n, np.bool_)
-    for name in names:
-        if name in columns:
-            offsets, _ = buffers(columns[name])
-            are_there |= np.diff(offsets) > 0
-    return are_there
+    """Return True for each row that has a text in one of these columns."""
+    each = (have_text(columns[name]) for name in names if name in columns)
+    return np.logical_or.reduce([np.zeros(n, np.bool_), *each])
 
 
 def _filled(regions: Bytes, rows: Ints) -> Bytes:
