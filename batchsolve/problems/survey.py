@@ -382,10 +382,6 @@ def _own_notation(signs: Signs, seen: Shown) -> Notation | InputError:
 class AmbiguousNotationError(InputError):
     """Grids that several alphabets fit."""
 
-    def __init__(self, names: list[str]) -> None:
-        super().__init__(f"the alphabet can be {' or '.join(names)}; say which with `alphabet`")
-        self.names = names
-
 
 def _numbers(seen: Shown, named: str | None) -> Notation:
     """Return the notation of grids of numbers, with the blank that they have."""
@@ -432,7 +428,8 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
         best = [each for each in best if len(used & set(blanks) - set(each.symbols)) <= 1] or best
         best = [each for each in best if each.symbols[: len(like)] == like[:n]] or best
         if len(best) > 1:
-            raise AmbiguousNotationError([notation.name for notation in best])
+            names = " or ".join(notation.name for notation in best)
+            raise AmbiguousNotationError(f"the alphabet can be {names}; say which with `alphabet`")
     shown_blanks = [b for b in blanks if b in used and b not in best[0].symbols]
     return replace(best[0], blank=(shown_blanks or blanks)[0])
 
