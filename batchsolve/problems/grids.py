@@ -35,7 +35,7 @@ from batchsolve.core import native
 from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of, is_masked
 from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
-from batchsolve.problems.notation import Notation, usual_notation
+from batchsolve.problems.notation import Notation
 from batchsolve.problems.rules import (
     KINDS,
     MOST_IN_CORE,
@@ -583,8 +583,7 @@ class GridProblem(ExactCover):
 
     def format(self, grid: npt.ArrayLike, alphabet: str | None = None) -> str:
         """Return a grid as text; by default in the usual alphabet, with ``.`` for blanks."""
-        n = self.n_digits
-        notation = usual_notation(n) if alphabet is None else Notation.from_name(alphabet, n)
+        notation = Notation.from_name(alphabet, self.n_digits)
         array = self.as_grids(as_grids_array(grid).reshape(1, -1))
         return self._drawn(notation).write(array[0])
 

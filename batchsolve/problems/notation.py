@@ -78,14 +78,14 @@ class Notation:
     zero_is_blank: bool = False
 
     @classmethod
-    def from_name(cls, name: str, n_digits: int, blanks: str | None = None) -> Notation:
+    def from_name(cls, name: str | None, n_digits: int, blanks: str | None = None) -> Notation:
         """Return the notation that ``--alphabet`` describes: ranges like ``1-9a-g``, or numbers.
 
         Parameters
         ----------
-        name : str
+        name : str or None
             With N + 1 symbols, the first one is that of blank cells. ``0-15`` and ``1-16`` are
-            numbers.
+            numbers. None is the usual alphabet.
         n_digits : int
         blanks : str, optional
             The symbols of blank cells in input; the first is that of output.
@@ -95,6 +95,8 @@ class Notation:
         InputError
             If the alphabet does not have N different symbols.
         """
+        if name is None:
+            return usual_notation(n_digits).with_blanks(blanks)
         if text_of("alphabet", name) == "numbers":
             return numbers(n_digits).with_blanks(blanks)
         if is_range(name, n_digits):

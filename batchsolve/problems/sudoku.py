@@ -26,7 +26,7 @@ import numpy.typing as npt
 from batchsolve.core.arrays import Bytes, Ints, begins_of
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import MOST_DIGITS, Notation, default_box, usual_notation
+from batchsolve.problems.notation import MOST_DIGITS, Notation, default_box
 from batchsolve.problems.rules import (
     NO_SUM,
     RELATION_NAMES,
@@ -507,9 +507,7 @@ def drawn_notation(
     n_digits: int, drawing: str, alphabet: str | None = None, blank: str | None = None
 ) -> Notation:
     """Return the notation of puzzles of a drawing."""
-    notation = usual_notation(n_digits).with_blanks(blank)
-    if alphabet is not None:
-        notation = Notation.from_name(alphabet, n_digits, blank)
+    notation = Notation.from_name(alphabet, n_digits, blank)
     if not notation.symbols:
         raise InputError(
             f"grids of {n_digits} digits that overlap have no alphabet of {n_digits} characters"

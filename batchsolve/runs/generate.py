@@ -21,7 +21,7 @@ from batchsolve.engines.native import KNOWN, RATED, Made, Wish, dig_rows
 from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted, repeated
 from batchsolve.problems.grid_symmetries import check_shape, forms_of
 from batchsolve.problems.grids import GridProblem
-from batchsolve.problems.notation import Notation, default_box, usual_notation
+from batchsolve.problems.notation import Notation, default_box
 from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
 from batchsolve.runs.outputs import Output, Parts
@@ -285,10 +285,8 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         )
     if maker.problem.n_cells != n * n:
         notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
-    elif files.alphabet is not None:
-        notation = Notation.from_name(files.alphabet, n, files.blank)
     else:
-        notation = usual_notation(n).with_blanks(files.blank)
+        notation = Notation.from_name(files.alphabet, n, files.blank)
     said = {"rules": files.rules, "regions": files.regions}
     if maker.wanted.constraints is not None:
         said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
