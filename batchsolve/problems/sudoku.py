@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from batchsolve.core.arrays import Bytes, Ints, begins_of
+from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS, Notation, default_box
@@ -584,16 +584,6 @@ class Variants(GridProblem):
         """The sha256 of the shared rules: what an engine prepares does not depend on rows."""
         kind = "regions" if self.given.regions.shape[1] else "rows"
         return hashlib.sha256(f"{kind} {super().fingerprint}".encode()).hexdigest()
-
-    @property
-    def n_options(self) -> int:
-        """Number of options of the row that has the most."""
-        rules = self.row_rules
-        begins, ends = rules.sets_of.T
-        sets_before = begins_of(np.maximum(ends - begins, 0))
-        first, n_said = rules.cages_of[:-1], rules.n_said
-        n_sets = sets_before[first + n_said] - sets_before[first]
-        return self.n_cells * self.n_digits + 1 + int(n_sets.max(initial=0))
 
     def at(self, roots: Ints) -> Variants:
         """Return the problem of the grids with these roots; the roots are counted anew."""
