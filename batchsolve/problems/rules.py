@@ -623,21 +623,11 @@ def _cages_of(rules: Rules) -> list[Any]:
     return [*((cage.cells, cage.total) for cage in rules.cages), *groups]
 
 
-class RowRules(NamedTuple):
-    """Per-row rules of n rows, packed for the core.
+RowRules = tuple[Any, ...]
+"""The rules of n rows, packed for the core: the fields of its `RowRules`, in order.
 
-    The cages of a row are the given ones, then the implied ones.
-    """
-
-    regions: Bytes  # as in `OwnRules`
-    allowed: Words
-    pairs_of: Ints
-    pairs: Shorts
-    cages_of: Ints  # row -> the begin of its cages, and the end of the last
-    n_said: Ints  # row -> the number of cages that are said
-    cages: tuple[Ints, Shorts]  # joined lists of cells: their begins, and the cells
-    sets_of: Ints  # (cages, 2): begin and end in `digit_sets`; without a sum, `NO_SUM`
-    digit_sets: Words  # sets of digits, as bits
+Its cages of a row are the given ones, then the implied ones.
+"""
 
 
 @lru_cache(maxsize=64)
@@ -665,7 +655,7 @@ def _set_table(
 
 
 def row_rules(shared: Rules, given: OwnRules) -> RowRules:
-    """Pack the rules of rows for the core.
+    """Pack the rules of rows for the core; see ``core/lanes/rules.h``.
 
     Parameters
     ----------
@@ -696,4 +686,4 @@ def row_rules(shared: Rules, given: OwnRules) -> RowRules:
         shared.n_cells,
     )
     same = given.regions, given.allowed, given.pairs_of, given.pairs
-    return RowRules(*same, cages_of, np.diff(given.cages_of), cages, sets_of, sets)
+    return *same, cages_of, np.diff(given.cages_of), cages, sets_of, sets

@@ -8,7 +8,7 @@ namespace nanobind::detail {
 namespace lanes = batchsolve::lanes;
 using Cells = std::span<const std::uint16_t>;
 
-// The fields of `batchsolve.problems.rules.RowRules`, and of `Wish` and `Made` in
+// The fields of `row_rules` in `batchsolve.problems.rules`, and of `Wish` and `Made` in
 // `batchsolve.engines.native`, in order.
 
 template <>
