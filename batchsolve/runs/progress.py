@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from batchsolve.errors import InputError, InWords, counted, listed, quoted
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from batchsolve.search.tree import TreeSearch
     from batchsolve.tables.answers import RowSums
 
-Bar = tuple[Callable[[Any], Callable[..., None]], Mapping[str, Any]]
-"""A kind of bar: a function that returns the callback for a bar of tqdm, and how that is made."""
+Bar = tuple[Callable[[Any, Any], None], Mapping[str, Any]]
+"""A kind of bar: a function that shows the progress on a bar of tqdm, and how that is made."""
 
 MOST_APART = 0.05  # the width of a range of the finished share that a bar leaves out
 
@@ -196,40 +197,32 @@ OnProgress = Callable[[Progress], None] | bool | None
 """The argument ``on_progress`` of a run over rows; see `Progress`."""
 
 
-def rows_on(bar: Any) -> Callable[[Progress], None]:
-    """Return a callback of `solve_file` that shows rows on a tqdm bar made as `ROW_BAR` says."""
-
-    def update(progress: Progress) -> None:
-        totals = progress.totals
-        if not bar.n:  # the rate leaves out the rows of the interrupted run
-            bar.initial = bar.n = totals.rows - progress.new_rows
-        bar.total = progress.expected_rows
-        bar.set_postfix({name: getattr(totals, name) for name in totals.in_bar}, refresh=False)
-        bar.update(progress.new_rows)
-
-    return update
+def _show_rows(bar: Any, progress: Progress) -> None:
+    """Show rows on a bar of tqdm, made as `ROW_BAR` says."""
+    totals = progress.totals
+    if not bar.n:  # the rate leaves out the rows of the interrupted run
+        bar.initial = bar.n = totals.rows - progress.new_rows
+    bar.total = progress.expected_rows
+    bar.set_postfix({name: getattr(totals, name) for name in totals.in_bar}, refresh=False)
+    bar.update(progress.new_rows)
 
 
-def tree_on(bar: Any) -> Callable[[TreeSearch], None]:
-    """Return a callback of `count` that shows the finished share, on a bar as of `TREE_BAR`."""
-
-    def update(search: TreeSearch) -> None:
-        totals = search.totals
-        rate = totals.nodes / max(totals.seconds, 1e-9)
-        found = counted(totals.count, "solution")
-        low, high = search.finished_between
-        doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
-        bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
-        bar.update(search.finished_share - bar.n)
-
-    return update
+def _show_tree(bar: Any, search: TreeSearch) -> None:
+    """Show the finished share of a tree on a bar of tqdm, made as `TREE_BAR` says."""
+    totals = search.totals
+    rate = totals.nodes / max(totals.seconds, 1e-9)
+    found = counted(totals.count, "solution")
+    low, high = search.finished_between
+    doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
+    bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
+    bar.update(search.finished_share - bar.n)
 
 
-ROW_BAR: Bar = rows_on, {"unit": " rows", "unit_scale": True}
-PROBE_BAR: Bar = rows_on, {"unit": " probes", "unit_scale": True}
-COVER_BAR: Bar = rows_on, {"unit": " solutions", "unit_scale": True}
+ROW_BAR: Bar = _show_rows, {"unit": " rows", "unit_scale": True}
+PROBE_BAR: Bar = _show_rows, {"unit": " probes", "unit_scale": True}
+COVER_BAR: Bar = _show_rows, {"unit": " solutions", "unit_scale": True}
 _OF_TREE = "{percentage:6.2f}% of the tree, estimated|{bar}| [{elapsed}<{remaining}{postfix}]"
-TREE_BAR: Bar = tree_on, {"total": 1.0, "bar_format": _OF_TREE}
+TREE_BAR: Bar = _show_tree, {"total": 1.0, "bar_format": _OF_TREE}
 
 
 def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]:
@@ -265,6 +258,6 @@ def shown(
 def _drawn(bar: Bar) -> Iterator[Callable[..., None]]:
     from tqdm.auto import tqdm  # shows a widget in a notebook
 
-    follow, how = bar
+    show, how = bar
     with tqdm(**how) as drawn:
-        yield follow(drawn)
+        yield partial(show, drawn)
