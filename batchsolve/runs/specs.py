@@ -300,9 +300,7 @@ def table_or_file(
     """
     if target is None:
         return in_memory(spec, how, files.chunk)
-    pool, told = run_with(**how)
-    with told as tell:
-        FileRun(inputs, target, files, pool, tell, is_whole=True).run(lambda *_: spec)
+    FileRun(inputs, output_at(target, is_whole=True), files, how).run(lambda *_: spec)
     return None
 
 
@@ -414,35 +412,34 @@ def run_files(
 
     The settings `how` are the arguments of `run_with`.
     """
-    pool, told = run_with(**how)
-    names = [path_of("the input", path) for path in each_of(inputs)], path_of("the output", output)
-    with told as tell:
-        summary = FileRun(*names, files, pool, tell).run(spec)
+    names = [path_of("the input", path) for path in each_of(inputs)]
+    target = output_at(path_of("the output", output))
+    summary = FileRun(names, target, files, how).run(spec)
     LOG.info("%s", summary)
     return summary
 
 
-@dataclass(eq=False)
 class FileRun:
     """One run from file to file.
 
-    Attributes
+    Parameters
     ----------
     inputs : table, or list of str or table
         Names of files, and tables.
-    target : str
-        The name of the output.
+    output : Output
     settings : FileSettings
+    how : mapping
+        The arguments of `run_with`.
+
+    Attributes
+    ----------
     pool : Pool
     tell : callable
         Tells of the progress.
-    is_whole : bool
-        Remove the output of an unfinished run, which cannot be resumed.
     spec : Spec
         With the sums of the rows that are written.
     workers : ExitStack
         Ends the workers of the pool.
-    output : Output
     paths : list of str or TableSource
         The files that the inputs stand for, and the tables.
     journal : Journal or None
@@ -458,24 +455,17 @@ class FileRun:
         The time of the last checkpoint, by the monotonic clock.
     """
 
-    inputs: Any
-    target: str
-    settings: FileSettings
-    pool: Pool
-    tell: Tell
-    is_whole: bool = False
-    spec: Spec = field(init=False)
-    workers: ExitStack = field(init=False)
-    journal: Journal | None = None
-    place: Place = field(default_factory=Place)
-    rows_before: int = 0
-    read: Checksums = ()
-    unrecorded: list[Part] = field(default_factory=list)
-    last_recorded: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.paths = files_and_tables("the input", self.inputs)
-        self.output = output_at(self.target, self.is_whole)
+    def __init__(
+        self, inputs: Any, output: Output, settings: FileSettings, how: Mapping[str, Any]
+    ) -> None:
+        self.pool, self._told = run_with(**how)
+        self.inputs, self.output, self.settings = inputs, output, settings
+        self.paths = files_and_tables("the input", inputs)
+        self.journal: Journal | None = None
+        self.place, self.rows_before = Place(), 0
+        self.read: Checksums = ()
+        self.unrecorded: list[Part] = []
+        self.last_recorded = 0.0
 
     def run(self, open_spec: OpenSpec) -> Any:
         """Carry out a specification, or go on with an interrupted run of it."""
@@ -484,7 +474,7 @@ class FileRun:
         n_tasks = self.output.block_size.most // TASKS.most
         self.spec = replace(open_spec(self.paths, self.output), size=n_tasks)
         # before a journal is made, because a cluster may be unreachable
-        with self.output.held(), ExitStack() as self.workers:
+        with self._told as self.tell, self.output.held(), ExitStack() as self.workers:
             self.workers.enter_context(self.pool)
             is_parquet = isinstance(self.output, Parts) or suffix_of(self.output.path) == ".parquet"
             if is_parquet and isinstance(self.spec.source, Corpus):
