@@ -38,7 +38,7 @@ from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import puzzles_taken
 from batchsolve.runs.specs import Spec, table_or_file
 from batchsolve.settings import EvaluateSettings, FileSettings
-from batchsolve.settings.arguments import FileName, columns_of, path_of, table_or_each, text_of
+from batchsolve.settings.arguments import FileName, columns_of, path_of, table_or_each
 from batchsolve.settings.keywords import EvaluateFields, settings_of
 from batchsolve.tables.answers import RowTable, with_new_columns
 from batchsolve.tables.columns import check_holds_texts
@@ -324,14 +324,7 @@ def _facts(stratum: Stratum) -> dict[str, Any]:
 
 
 def evaluate(
-    predictions: Any,
-    *,
-    prediction: str | None = None,
-    truth: str | None = None,
-    by: str | Sequence[str] | None = None,
-    bins: Sequence[float] = (),
-    rows: bool | FileName = False,
-    **settings: Unpack[EvaluateFields],
+    predictions: Any, *, rows: bool | FileName = False, **settings: Unpack[EvaluateFields]
 ) -> Evaluation:
     """Count the rows, cells, clues and houses that predicted solutions have right.
 
@@ -387,15 +380,14 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    how, files = settings_of(evaluate, settings, FileSettings)
-    given: dict[str, Any] = {"prediction": prediction, "truth": truth, "by": by, "bins": bins}
-    wanted = EvaluateSettings(**given)
+    how, wanted, files = settings_of(evaluate, settings, EvaluateSettings, FileSettings)
+    prediction, truth = wanted.prediction, wanted.truth
     strata, edges = tuple(wanted.by), wanted.bins
     target = None if isinstance(rows, bool) else _target_of(rows)
     predictions = table_or_each(predictions)
     sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
-    predicted = [prediction] if isinstance(prediction, str) else PREDICTION_NAMES
+    predicted = PREDICTION_NAMES if prediction is None else [prediction]
     corpus = Corpus(
         sources, replace(files, solution_column=None if solved else truth), other_columns=predicted
     )
@@ -481,7 +473,7 @@ class _Counts:
 def _prediction_column(corpus: Corpus, named: str | None) -> str:
     """Return the column of predictions."""
     if named is not None:
-        return text_of("the column of predictions", named)
+        return named
     found = [name for name in corpus.columns if name.lower().strip() in PREDICTION_NAMES]
     if len(found) != 1:
         which = f"no column is known as one of predictions: {listed(corpus.columns)}"

@@ -92,6 +92,10 @@ class RateFileFields(RateFields, RunFields, total=False):
 class EvaluateFields(WorkerFields, NotationFields, total=False):
     """The keywords of `evaluate`."""
 
+    prediction: str | None
+    truth: str | None
+    by: str | Sequence[str] | None
+    bins: Sequence[float]
     on_progress: OnProgress
     files: FileSettings | None
     chunk: int | None
