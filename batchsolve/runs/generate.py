@@ -238,7 +238,7 @@ def _generating(
     n: int | None, wanted: PuzzleSettings, files: FileSettings, size: int | None = None
 ) -> Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
-    maker = Maker.of(n, files.chunk or size, files, wanted)
+    maker = Maker(n, files.chunk or size, files, wanted)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [_corpus_of(one, files.box) for one in known]  # before any output
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
@@ -406,47 +406,39 @@ def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
     return list(orbits.values())
 
 
-@dataclass(eq=False)
 class Maker:
     """The source of rows, which are their numbers, and the reader, which makes their puzzles.
 
     Workers receive it.
 
-    Attributes
+    Parameters
     ----------
     n : int or None
         The number of rows; None for rows without end.
-    size : int
-        Rows of a block.
+    size : int or None
+        Rows of a block; None for as many as suit the puzzles.
+    files : FileSettings
+    wanted : PuzzleSettings
+
+    Attributes
+    ----------
     problem : GridProblem
     drawn : DrawnRules, optional
         Draws the own rules of each row.
     wish : Wish
         The puzzles that are wanted, as they are dug.
-    wanted : PuzzleSettings
     known : ndarray of uint64
         The keys of puzzles that no puzzle is to be like, in ascending order.
+
+    Raises
+    ------
+    InputError
+        If such puzzles cannot exist, or cannot be made here.
     """
 
-    n: int | None
-    size: int
-    problem: GridProblem
-    drawn: DrawnRules | None
-    wish: Wish
-    wanted: PuzzleSettings
-    known: Words
-
-    @classmethod
-    def of(
-        cls, n: int | None, size: int | None, files: FileSettings, wanted: PuzzleSettings
-    ) -> Maker:
-        """Return the maker of n puzzles that settings describe, in blocks of a size.
-
-        Raises
-        ------
-        InputError
-            If such puzzles cannot exist, or cannot be made here.
-        """
+    def __init__(
+        self, n: int | None, size: int | None, files: FileSettings, wanted: PuzzleSettings
+    ) -> None:
         problem = problem_for(files, wanted)
         alphabet = files.alphabet if wanted.has_values else None
         if alphabet and Notation.from_name(alphabet, problem.n_digits).begins_at_zero:
@@ -493,7 +485,7 @@ class Maker:
                 )
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
-        wish = Wish(
+        self.wish = Wish(
             *(units, outside, free, fewest, most if wanted.clues else UNLIMITED),
             is_minimal=wanted.minimal,
             is_weighed=wanted.weights,
@@ -504,9 +496,10 @@ class Maker:
             fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
         )
         n_rows = min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_CELLS // problem.n_cells**2))
-        size = size or n_rows // (TIMES_SLOWER if drawn else 1)
-        wanted = replace(wanted, unlike=())  # workers need no files of others
-        return cls(n, size, problem, drawn, wish, wanted, np.empty(0, np.uint64))
+        self.n, self.size = n, size or n_rows // (TIMES_SLOWER if drawn else 1)
+        self.problem, self.drawn = problem, drawn
+        self.wanted = replace(wanted, unlike=())  # workers need no files of others
+        self.known: Words = np.empty(0, np.uint64)
 
     def blocks(
         self, begin: Boundary | None = None, most_rows: int | None = None
