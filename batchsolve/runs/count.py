@@ -21,13 +21,7 @@ from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries, symmetries
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
-from batchsolve.runs.reading import (
-    Puzzle,
-    Reading,
-    problem_and_stack,
-    problem_and_stacks,
-    reading_of,
-)
+from batchsolve.runs.reading import Puzzle, Reading, problem_and_stacks, reading_of
 from batchsolve.search.cheapest import CheapestSearch, PricedCover, checked_wanted
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.scheduler import Changes, Piece
@@ -466,7 +460,7 @@ def cheapest(
     [PricedCover(cost=22, options=[1, 2])]
     """
     workers, chosen = settings_of(cheapest, settings, SearchSettings)
-    problem, begin = problem_and_stack(problem, stack)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     wanted, covers = checked_wanted(problem, wanted), list[PricedCover]()
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
         search = CheapestSearch(problem, wanted, covers, chosen, Piece.whole(begin), pool)
@@ -545,7 +539,7 @@ def first_covers(
     settings = search or SearchSettings()
     choice = Choice(settings.engine)
     check_can_count(choice, everything=False)
-    problem, left = problem_and_stack(problem, stack)
+    problem, left = problem_and_stacks(problem, stack, is_one=True)
     engine = choice.of(problem)
     most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit

@@ -28,7 +28,7 @@ from batchsolve.errors import InputError, InWords, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.progress import PROBE_BAR, OnProgress, shown, sums_told
-from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.runs.reading import Puzzle, problem_and_stacks
 from batchsolve.search.scheduler import FIRST_BUDGET, Piece, first_budget
 from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
@@ -147,7 +147,7 @@ def estimate(
     told = shown(on_progress, PROBE_BAR)  # checked also where no probe is needed
     probes = whole_number("the number of probes", probes, 2, MOST_PROBES)
     seed = whole_number("a seed", seed, most=MOST_SEED)
-    problem, begin = problem_and_stack(problem, stack)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     kernel = engine_for(engine, problem)
     if not kernel.capabilities.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree to estimate; take that of 'dlx'")

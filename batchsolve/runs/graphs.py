@@ -14,7 +14,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
 from batchsolve.runs.estimate import weighted_covers
 from batchsolve.runs.progress import COVER_BAR, OnProgress, shown, sums_told
-from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.runs.reading import Puzzle, problem_and_stacks
 from batchsolve.search.graph_drawing import draw
 from batchsolve.search.graphs import SolutionGraph, checked_draws
 from batchsolve.settings import GRAPH_MEGABYTES
@@ -71,7 +71,7 @@ def solution_graph(
     batchsolve.errors.InputError: the graph of all covers takes more than 1 megabyte, ...
     """
     memory = whole_number("memory", memory, 1, MOST_MEGABYTES)
-    problem, begin = problem_and_stack(problem, stack)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     with asking(check):
         return draw(problem, begin[0], megabytes=memory, ordered=flag_of("ordered", ordered))
 
@@ -120,7 +120,7 @@ def distribution(
     """
     if text_of("by", by) not in DISTRIBUTIONS:
         raise InputError(f"unknown sum {quoted(by)}; choose from {', '.join(DISTRIBUTIONS)}")
-    problem, begin = problem_and_stack(problem, stack)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     weights = costs_of(problem) if by == "cost" else None
     graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)
     with asking(check):
@@ -229,7 +229,7 @@ def sample(
         raise InputError("weighted samples are drawn without a graph; leave out `memory`")
     megabytes = GRAPH_MEGABYTES if memory is None else memory
     whole_number("memory", megabytes, 1, MOST_MEGABYTES)  # no advice where these are the error
-    problem, begin = problem_and_stack(problem, stack)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     with shown(on_progress, COVER_BAR) as show:
         tell = sums_told(show, n)
         if weighted:

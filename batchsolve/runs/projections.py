@@ -24,7 +24,7 @@ from batchsolve.problems.exact_cover import ExactCover, places_like
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
-from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.runs.reading import Puzzle, problem_and_stacks
 from batchsolve.search.rows import Answers, search_rows
 from batchsolve.search.tree import check_can_count
 from batchsolve.settings import AUTO, SearchSettings
@@ -91,7 +91,7 @@ def count_projections(
     begin = time.monotonic()
     settings = SearchSettings(engine=engine, limit=1, time_limit=time_limit)
     settings = replace(settings, time_limit=None)  # that of a candidate
-    problem, [given] = problem_and_stack(problem, stack)
+    problem, [given] = problem_and_stacks(problem, stack, is_one=True)
     wanted = _numbers_of(problem, items)
     excludes = not _are_fixed(problem, wanted)
     if excludes and problem.bounds is None:

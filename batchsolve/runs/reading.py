@@ -246,7 +246,7 @@ def reading_of(problem: Puzzle) -> Reading:
 
 
 def problem_and_stacks(
-    problem: Puzzle, stack: Iterable[int] | Stacks = ()
+    problem: Puzzle, stack: Iterable[int] | Stacks = (), is_one: bool = False
 ) -> tuple[ExactCover, Stacks]:
     """Return a problem, and the stacks to begin with.
 
@@ -255,6 +255,8 @@ def problem_and_stacks(
     problem : ExactCover, Reading, str or path
     stack : iterable of int, or Stacks
         The stack or stacks to begin with; by default the clues that were read.
+    is_one : bool
+        Allow one stack only.
 
     Returns
     -------
@@ -265,7 +267,8 @@ def problem_and_stacks(
     Raises
     ------
     InputError
-        If the text names no problem, or a stack lacks some of the clues that were read.
+        If the text names no problem, or a stack lacks some of the clues that were read, or there
+        are several stacks where one is allowed.
     ProblemError
         If a stack is not a partial cover.
 
@@ -290,17 +293,9 @@ def problem_and_stacks(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "
                 f"(Reading.stack), or give the problem alone (Reading.problem)"
             )
-    return reading.problem, stacks
-
-
-def problem_and_stack(
-    problem: Puzzle, stack: Iterable[int] | Stacks = ()
-) -> tuple[ExactCover, Stacks]:
-    """Return a problem and the one stack to begin with; see `problem_and_stacks`."""
-    problem, stacks = problem_and_stacks(problem, stack)
-    if len(stacks) != 1:
+    if is_one and len(stacks) != 1:
         raise InputError(f"there is one stack to begin with here, not {len(stacks)}")
-    return problem, stacks
+    return reading.problem, stacks
 
 
 def describe(reading: Reading) -> dict[str, object]:

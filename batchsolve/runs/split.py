@@ -30,7 +30,7 @@ from batchsolve.formats.whole_files import SEAL, is_whole, loads, parse, sealed,
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
-from batchsolve.runs.reading import Puzzle, problem_and_stack
+from batchsolve.runs.reading import Puzzle, problem_and_stacks
 from batchsolve.settings.arguments import UNLIMITED, folder_of, whole_number
 
 BLOCK = 4096  # stacks expanded by one level at a time, between checks for Ctrl-C
@@ -111,7 +111,7 @@ def _expanded(
 ) -> tuple[Stacks, Stacks, int, int]:
     """Return the parts of a split, the covers above or at its depth to be kept, and the sums."""
     depth = whole_number("a split depth", depth)
-    problem, begin = problem_and_stack(problem, stack)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     kernel = engine_for(engine, problem)
     count, nodes, covers = 0, 0, [Stacks.empty()]
     for _ in range(max(depth, 1)):
