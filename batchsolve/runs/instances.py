@@ -246,7 +246,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
 
 
 def instances_in(
-    sources: Sequence[Source], choice: Choice, settings: FileSettings, size: BlockSize
+    sources: Sequence[Source], choice: Choice, settings: FileSettings, in_parts: bool
 ) -> tuple[Tables, InstanceReader]:
     """Return instances in tables, or in files of which each is a row, and their reader.
 
@@ -257,8 +257,8 @@ def instances_in(
     settings : FileSettings
         ``column`` is the column of problems; by default ``problem``, unless JSON lines have
         ``options``.
-    size : BlockSize
-        As for `Tables`.
+    in_parts : bool
+        True if each block becomes a file.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def instances_in(
         raise InputError("only tables have a column of problems, or one of file names")
     if has_fields := column is None and _has_fields(sources[0]):
         sources = list(map(_with_json, sources))
-    tables = Tables(sources, filename, size)
+    tables = Tables(sources, filename, PARTS if in_parts else BLOCKS)
     column = "" if has_fields or are_files else column or COLUMN
     if column:
         tables.check_column(column)

@@ -14,14 +14,7 @@ import pyarrow as pa
 
 from batchsolve.engines import Choice
 from batchsolve.errors import InputError, is_unordered, wrong_kind
-from batchsolve.runs.instances import (
-    BLOCKS,
-    PARTS,
-    hold_problems,
-    instance_table,
-    instances_in,
-    is_problem_file,
-)
+from batchsolve.runs.instances import hold_problems, instance_table, instances_in, is_problem_file
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
 from batchsolve.runs.reading import TABLE_SUFFIXES
@@ -282,8 +275,7 @@ def _of_problems(
     """Return the specification of a run over problems, of which covers are kept or only counted."""
     choice = Choice(search.engine)
     check_can_count(choice, everything=not keep and search.limit is None)
-    size = PARTS if isinstance(output, Parts) else BLOCKS
-    source, reader = instances_in(sources, choice, files, size)
+    source, reader = instances_in(sources, choice, files, in_parts=isinstance(output, Parts))
     table = partial(instance_table, search=search, stats=files.stats, keep=keep)
     kind, totals = "solve" if keep else "count of rows", Summary(column=reader.column)
     spec = Spec(kind, source, reader, table, totals)

@@ -12,7 +12,7 @@ from invoking import invoke
 
 import batchsolve as bs
 from batchsolve.formats.exact_cover_files import write_dlx, write_ec
-from batchsolve.runs import instances, solve_tables
+from batchsolve.runs import instances
 from batchsolve.runs.convert import converted
 from batchsolve.search import rows as row_search
 from batchsolve.tables.sources import BlockSize
@@ -265,7 +265,7 @@ def test_lists_of_problems_are_counted_in_python():
 
 
 def test_a_folder_of_parts_holds_the_same_rows(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(solve_tables, "PARTS", BlockSize(100, 100, 3))
+    monkeypatch.setattr(instances, "PARTS", BlockSize(100, 100, 3))
     bs.count_file(folder, tmp_path / "whole.parquet")
     bs.count_file(folder, f"{tmp_path}/out/")
     parts = sorted((tmp_path / "out").iterdir())
