@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import asking
-from batchsolve.engines import check_support, get_engine
+from batchsolve.engines import engine_for
 from batchsolve.errors import InputError, InWords, counted, quoted
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
@@ -233,8 +233,7 @@ def sample(
     with shown(on_progress, COVER_BAR) as show:
         tell = sums_told(show, n)
         if weighted:
-            engine = get_engine("dlx")
-            check_support(engine, problem)
+            engine = engine_for("dlx", problem)
             drawn = weighted_covers(engine, problem, begin[0].tolist(), n, seed, tell)
             return Samples(drawn[0], None, *drawn[1:])
         try:

@@ -271,13 +271,6 @@ class Journal(AbstractContextManager["Journal"]):
                     f"and the output of the run to begin again"
                 )
 
-    def damaged(self, why: object) -> JournalError:
-        """Return the error to raise if the contents of the journal make no sense."""
-        return JournalError(
-            f"{self.path}: the journal is damaged ({shortened(str(why))}), and the run cannot go "
-            f"on; what it has written stays where it is; move both away to begin again"
-        )
-
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
@@ -296,7 +289,11 @@ class Journal(AbstractContextManager["Journal"]):
         except Exception as error:
             if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
                 raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
-            raise self.damaged(first_line(error)) from error
+            why = shortened(first_line(error))
+            raise JournalError(
+                f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it "
+                f"has written stays where it is; move both away to begin again"
+            ) from error
 
 
 def _connected(path: str) -> sqlite3.Connection:
