@@ -388,15 +388,16 @@ def evaluate(
     1
         some row has no truth
     """
+    from batchsolve.formats.pictures.charts import format_of
     from batchsolve.formats.whole_files import check_is_no_input, whole_target_of
-    from batchsolve.runs.evaluate import evaluate as evaluation_of, plot_format_of
+    from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.tables.places import files_of
 
     for path in filter(None, (html, plot)):  # before the work is done
         whole_target_of(path)
         check_is_no_input(path, files_of(inputs))
     if plot is not None:
-        plot_format_of(plot)
+        format_of(plot)
     kept = {"rows": rows or False, "files": files}
     evaluation = session.rows_of(evaluation_of, inputs, **vars(wanted), **kept)
     if html is not None:

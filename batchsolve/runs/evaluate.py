@@ -15,15 +15,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import (
-    InputError,
-    InWords,
-    check_installed,
-    counted,
-    listed,
-    printable,
-    quoted,
-)
+from batchsolve.errors import InputError, InWords, counted, listed, printable, quoted
 from batchsolve.formats.pictures.svg import (
     PAGE_STYLE,
     as_svg,
@@ -66,7 +58,6 @@ from batchsolve.tables.sources import Source, TableSource
 PREDICTION_NAMES = ("prediction", "predictions", "predicted", "pred", "output", "model_output")
 NO_TRUTH = "none"
 MOST_STRATA = 1000
-PLOTS = (".svg", ".png", ".pdf")
 _WRONG = " (wrong in every cell)"
 _NOTES = {
     "missing": ("missing predictions", _WRONG),
@@ -262,30 +253,11 @@ class Evaluation(InWords):
         InputError
             If matplotlib is not installed, or the strata are too many.
         """
-        from batchsolve.formats.pictures.charts import content, strata_figure
+        from batchsolve.formats.pictures.charts import content, format_of, strata_figure
 
-        form, by = plot_format_of(path), ", ".join(columns_of(self.by))
+        form, by = format_of(path), ", ".join(columns_of(self.by))
         strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
         write_whole(path, content(strata_figure(strata, self.all, by), form))
-
-
-def plot_format_of(path: FileName) -> str:
-    """Return the format of a plot, which the suffix of its file names.
-
-    Examples
-    --------
-    >>> plot_format_of("accuracy.svg")
-    'svg'
-    >>> plot_format_of("accuracy.jpg")
-    Traceback (most recent call last):
-        ...
-    batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
-    """
-    name = path_of("the plot", path)
-    check_installed("a plot", "matplotlib", extra="plot")
-    if suffix_of(name) not in PLOTS:
-        raise InputError(f"{name}: the name of a plot ends with .svg, .png or .pdf")
-    return suffix_of(name)[1:]
 
 
 _TABLE_STYLE = (

@@ -10,12 +10,14 @@ one below the other.
 
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from batchsolve.errors import InputError, counted
+from batchsolve.errors import InputError, check_installed, counted
+from batchsolve.settings.arguments import FileName, path_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +34,7 @@ LINE_HEIGHT = SMALL * 1.25 / 72  # inches
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = "os^DvPX"
 GREY, DARK_GREY = "0.6", "0.35"
+FORMATS = ("svg", "png", "pdf")
 
 MOST_DRAWN = 100  # strata below each other
 ROW = 0.24  # inches
@@ -153,6 +156,26 @@ def write_legend(figure: Figure, axes: Axes) -> None:
     n_lines = len(names) + sum(name.count("\n") for name in names)
     figure.set_figheight(figure.get_figheight() + 1.4 * LINE_HEIGHT * n_lines)
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
+
+
+def format_of(path: FileName) -> str:
+    """Return the format of a plot, which the suffix of its file names.
+
+    Examples
+    --------
+    >>> format_of("accuracy.svg")
+    'svg'
+    >>> format_of("accuracy.jpg")
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
+    """
+    name = path_of("the plot", path)
+    check_installed("a plot", "matplotlib", extra="plot")
+    form = os.path.splitext(name.lower())[1][1:]
+    if form not in FORMATS:
+        raise InputError(f"{name}: the name of a plot ends with .svg, .png or .pdf")
+    return form
 
 
 def content(figure: Figure, form: str) -> bytes:
