@@ -128,7 +128,7 @@ class Output:
     Attributes
     ----------
     path : str
-        The file or folder; the target of a link, not the link.
+        The file or folder, ``-`` for standard output; the target of a link, not the link.
     kept : str
         The path of the rows of an unfinished run; empty if none are kept.
     journal : str

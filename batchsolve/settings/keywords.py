@@ -1,7 +1,7 @@
 """The keywords that functions take as settings, for users and their editors.
 
 A function unpacks one of these classes: ``**settings: Unpack[SolveFields]``. Each of its fields is
-that of a class of `batchsolve.settings`, or an argument of the workers.
+that of a class of `batchsolve.settings`, an argument of the workers, or ``on_progress``.
 """
 
 from __future__ import annotations
