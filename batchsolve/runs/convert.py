@@ -8,11 +8,12 @@ variables are auxiliary, the models are to be counted over the others (``c p sho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 
+from batchsolve.core.arrays import begins_of
 from batchsolve.engines.native import in_order
 from batchsolve.engines.sat import Residual, clauses_of, residual_of
 from batchsolve.errors import InputError, listed, named_errors
@@ -106,8 +107,7 @@ def _write_opb(problem: ExactCover, stack: list[int]) -> str:
 
 def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
     """Yield the constraints of the items that a stack leaves."""
-    ends = np.cumsum(left.sizes).tolist()
-    for i, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+    for i, (begin, end) in enumerate(pairwise(begins_of(left.sizes).tolist())):
         variables = left.owners[begin:end].tolist()
         if left.is_required[i]:
             least, most = (1, 1) if problem.bounds is None else problem.bounds[i].tolist()

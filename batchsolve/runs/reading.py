@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from batchsolve.core.arrays import UInts
+from batchsolve.core.arrays import UInts, owners_of
 from batchsolve.errors import (
     BatchsolveError,
     InputError,
@@ -326,7 +326,7 @@ def describe(reading: Reading) -> dict[str, object]:
         rows, columns = problem.rules.extent
         kind = f"grid {rows}x{columns}"
     entries, full = problem.n_entries, problem.n_items * problem.n_options
-    owners = np.repeat(np.arange(problem.n_options), np.diff(problem.indptr))
+    owners = owners_of(problem.indptr)
     with_primary = np.unique(owners[problem.indices < problem.n_primary]).size
     return {
         "kind": kind,
