@@ -78,7 +78,7 @@ def draw_all(
     series = experiment.series()
     pictures = [
         ("speedup", "Speed-up", speedup_figure(series)),
-        ("efficiency", "Efficiency", efficiency_figure(series)),
+        ("efficiency", "Efficiency", speedup_figure(series, per_worker=True)),
         ("depth", "Time against split depth", depth_figure(series)),
         ("sizes", "Task durations", sizes_figure(experiment)),
     ]
@@ -94,20 +94,14 @@ def draw_all(
     return drawn
 
 
-def speedup_figure(series: list[Series]) -> Figure | None:
-    """Draw speed-up against workers: measured with intervals, ideal, and fitted curves."""
-    return _against_workers(series, "Speed-up", "times one worker")
+def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure | None:
+    """Draw speed-up against workers: measured with intervals, ideal, and fitted curves.
 
-
-def efficiency_figure(series: list[Series]) -> Figure | None:
-    """Draw efficiency, the speed-up divided by the number of workers, with intervals."""
-    return _against_workers(series, "Efficiency", "speed-up / workers", per_worker=True)
-
-
-def _against_workers(
-    series: list[Series], title: str, y: str, *, per_worker: bool = False
-) -> Figure | None:
-    """Draw speed-up against workers with curves; or that of each worker, joined by lines."""
+    Or that of each worker, the efficiency, joined by lines.
+    """
+    title, y = "Speed-up", "times one worker"
+    if per_worker:
+        title, y = "Efficiency", "speed-up / workers"
     drawn = [one for one in series if len(one.workers) > 1 and not hindrance(one)[0]]
     if not drawn:
         return None

@@ -133,10 +133,12 @@ def test_speedup_shows_points_ideal_and_fits(home):
         assert bars.lines[0].get_ydata() == pytest.approx(list(one.speedups().values()))
 
 
-@pytest.mark.parametrize("draw", [report.speedup_figure, report.efficiency_figure])
-def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(several, draw, monkeypatch):
+@pytest.mark.parametrize("per_worker", [False, True])
+def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(
+    several, per_worker, monkeypatch
+):
     least_seconds(monkeypatch)
-    figure = draw(several)
+    figure = report.speedup_figure(several, per_worker=per_worker)
     figure.draw_without_rendering()
     (axes,) = figure.axes
     inside = axes.get_window_extent()
@@ -145,7 +147,7 @@ def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(several, d
         points, _, (ranges,) = bars.lines
         places = points.get_transform().transform(points.get_xydata())
         assert all(inside.contains(*place) for place in places)
-        shares = np.array(one.workers) if draw is report.efficiency_figure else 1
+        shares = np.array(one.workers) if per_worker else 1
         intervals = {1: (1, 1), **speedup_intervals(one)}
         assert all(low < high for jobs, (low, high) in intervals.items() if jobs > 1)
         for segment in ranges.get_segments():
