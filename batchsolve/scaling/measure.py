@@ -219,11 +219,6 @@ class MeasuredRun:
         """The split depth, or ``auto``."""
         return "auto" if self.split_depth is None else self.split_depth
 
-    @property
-    def rate(self) -> float:
-        """Nodes that a worker visits in a second in which it is busy."""
-        return self.busy_nodes / max(self.busy, 1e-9)
-
 
 TASKS = np.dtype(
     [

@@ -645,7 +645,7 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
     several = [run for run in runs if run.jobs > 1] or few
     split = [r.split_seconds / r.split_nodes for r in runs if r.split_nodes]
     return Costs(
-        rate=statistics.median(run.rate for run in few),
+        rate=statistics.median(run.busy_nodes / run.busy for run in few),
         overhead=statistics.median(run.gap for run in several),
         master=max(statistics.median(run.master for run in group) for group in (few, several)),
         split=statistics.median(split) if split else 0.0,
