@@ -73,7 +73,7 @@ def test_digits_that_a_grid_does_not_have_clash():
 
 def test_symmetries_of_another_problem_have_no_images():
     found = bs.symmetries(bs.family("queens:6"))
-    with pytest.raises(bs.ProblemError, match="another problem: .* an option that does not exist"):
+    with pytest.raises(bs.ProblemError, match=r"another problem: .* an option that does not exist"):
         found.are_least(Stacks.from_lists([[99]]))
     with pytest.raises(bs.ProblemError, match="an image is option 9"):
         bs.Symmetries(np.full((1, 9), 9, np.uint32))
