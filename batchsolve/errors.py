@@ -290,7 +290,19 @@ def counted(n: int, thing: str) -> str:
     >>> counted(1, "solution"), counted(1200, "solution")
     ('1 solution', '1,200 solutions')
     """
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+    return f"{grouped(n)} {thing}" if n == 1 else f"{grouped(n)} {thing}s"
+
+
+def grouped(n: int) -> str:
+    """Return a number of any size in groups of three digits.
+
+    Python alone writes 4,300 digits, or 640, as a setting of the whole process says.
+    """
+    if n.bit_length() < 2_000:
+        return f"{n:,}"
+    from decimal import Decimal
+
+    return f"{Decimal(n):,f}"
 
 
 @lru_cache(1000)

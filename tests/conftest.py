@@ -140,8 +140,7 @@ def bounded_problems(draw):
         )
     n = problem.n_primary
     lows = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
-    bounds = [(low, max(1, low + draw(st.integers(0, 2)))) for low in lows]
-    return changed(problem, bounds=bounds)
+    return changed(problem, bounds=[(low, max(1, low + draw(st.integers(0, 2)))) for low in lows])
 
 
 def small_grids(most_clues, least=0, most=8):

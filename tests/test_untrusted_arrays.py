@@ -130,8 +130,7 @@ def _add_keys(n_slots):
 def _draw(puzzle, n_digits, move):
     puzzles, turns = np.array([puzzle], np.uint8), np.empty((0, len(puzzle)), np.uint16)
     keys, moves = np.zeros(2, np.uint64), np.array([move], np.uint16)
-    labels = np.zeros((1, n_digits + 1), np.uint8)
-    group = n_digits, 1, n_digits, 2, turns, moves, labels
+    group = n_digits, 1, n_digits, 2, turns, moves, np.zeros((1, n_digits + 1), np.uint8)
     native.draw_images(puzzles, puzzles, np.zeros(1, np.int64), keys, 3, False, group)
 
 

@@ -141,6 +141,11 @@ class Symmetries:
 
     def joined(self, others: Symmetries) -> Symmetries:
         """Return the group that these and other symmetries generate."""
+        _, n, m = *self.images.shape, others.images.shape[1]
+        if n != m:
+            raise ProblemError(
+                f"symmetries of problems with {n:,} and {m:,} options; join those of one"
+            )
         ours, theirs = ({image.tobytes() for image in each.images} for each in (self, others))
         if ours <= theirs or theirs <= ours:  # those of the structure have those of the board
             return others if ours <= theirs else self
@@ -156,6 +161,9 @@ class Symmetries:
         Symmetries(1 of 36 options)
         """
         options = np.sort(np.asarray(option_numbers(stack), np.int64))
+        n = self.images.shape[1]
+        if wrong := [o for o in options.tolist() if not 0 <= o < n]:
+            raise ProblemError(f"unknown option {wrong[0]}; the last one is {n - 1}")
         keeps = (np.sort(self.images[:, options], axis=1) == options).all(axis=1)
         return Symmetries(self.images[keeps])
 

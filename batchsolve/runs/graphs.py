@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import asking
 from batchsolve.engines import engine_for
-from batchsolve.errors import InputError, InWords, counted, quoted
+from batchsolve.errors import InputError, InWords, counted, grouped, quoted
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
@@ -156,7 +156,7 @@ class Samples(InWords):
     probes: int = 0
 
     def __str__(self) -> str:
-        of = "" if self.count is None else f" of {self.count:,}"
+        of = "" if self.count is None else f" of {grouped(self.count)}"
         weighted = "" if self.weights is None else f", weighted, of {counted(self.probes, 'probe')}"
         return f"{counted(len(self), 'cover')}{of}{weighted}"
 

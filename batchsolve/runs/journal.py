@@ -29,7 +29,7 @@ from batchsolve.errors import (
     shortened,
 )
 
-VERSION = 12  # also raised when an answer to a row changes: no output is of two versions
+VERSION = 13  # also raised when an answer to a row changes: no output is of two versions
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _TABLES = """
 CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);
@@ -279,7 +279,7 @@ class Journal(AbstractContextManager["Journal"]):
             raise JournalError(
                 f"{self.path}: the run is closed; open it again, and go on with `resume`"
             ) from error
-        except BatchsolveError:
+        except (BatchsolveError, MemoryError):
             raise
         except OSError as error:
             why = f"cannot be read: {error.strerror or first_line(error)}"

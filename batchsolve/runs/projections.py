@@ -19,7 +19,7 @@ from batchsolve.core.arrays import Ints, UInts, begins_of
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Choice, Engine, Task, engine_for
 from batchsolve.engines.sat import residual_of
-from batchsolve.errors import InputError, quoted
+from batchsolve.errors import InputError, listed, prefixed, quoted
 from batchsolve.problems.exact_cover import ExactCover, places_like
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
@@ -96,6 +96,8 @@ def count_projections(
     excludes = not _are_fixed(problem, wanted)
     if excludes and problem.bounds is None:
         problem, wanted = _with_exclusions(problem), wanted + (wanted >= problem.n_primary)
+        with prefixed("projections to these items need stacks without an option", InputError):
+            engine_for(engine, problem)
 
     def look_at_clock() -> bool:
         if time_limit is not None and time.monotonic() - begin >= time_limit:
@@ -138,7 +140,9 @@ def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
         raise InputError(f"items are a list of names or patterns, such as ['r1c*'], not {items!r}")
     for item in wanted:
         if not (those := places_like(item, names)):
-            raise InputError(f"no item is called {quoted(item)}; the first is {quoted(names[0])}")
+            raise InputError(
+                f"no item is called {quoted(item)}; there are {listed(names) or 'none'}"
+            )
         numbers.update(those)
     return np.array(sorted(numbers), np.int64)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, replace
 from functools import partial
@@ -254,7 +254,7 @@ class Run(AbstractContextManager["Run"]):
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(self._start)
-            self._journal.record(asdict(Totals()), new=_records_of(begin))
+            self._journal.record({**asdict(Totals()), "count": hex(0)}, new=_records_of(begin))
             return begin, Totals()
         rows = self._journal.stacks()
         stacks = Stacks.from_lists(
@@ -270,7 +270,7 @@ class Run(AbstractContextManager["Run"]):
         order = sorted(range(len(rows)), key=lambda k: place_of(paths[k]))
         stacks = stacks.take(order).with_roots(np.arange(len(rows)))
         weights = np.array([rows[k][3] for k in order], np.float64)
-        totals = Totals(**{name: state[name] for name in asdict(Totals())})
+        totals = Totals(**_sums_in(state))
         return Piece(stacks, weights, np.array([rows[k][0] for k in order], np.int64)), totals
 
     def keep(self, changes: Changes) -> None:
@@ -282,7 +282,8 @@ class Run(AbstractContextManager["Run"]):
     def _state(self) -> dict[str, Any]:
         """Return the state for the journal: sums, the finished share, and the cheapest covers."""
         shares = {name: getattr(self._tree, name) for name in SHARES}
-        state = {**asdict(self._totals), **shares}
+        # which JSON of any number of digits has, too
+        state = {**asdict(self._totals), "count": hex(self._totals.count), **shares}
         if self._wanted is None:
             return state
         covers = [
@@ -320,6 +321,12 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 
+def _sums_in(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of `Totals` that a state of the journal has."""
+    sums = {name: state[name] for name in asdict(Totals())}
+    return {**sums, "count": int(sums["count"], 16)}
+
+
 def describe_run(directory: str) -> dict[str, Any]:
     """Return the facts about a run: its settings, its sums, and its outstanding work.
 
@@ -328,7 +335,7 @@ def describe_run(directory: str) -> dict[str, Any]:
     home = folder_of("the directory of a run", directory)
     with Journal(os.path.join(home, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
-        state: dict[str, Any] = journal.state() or asdict(Totals())
+        state = journal.state() or {**asdict(Totals()), "count": hex(0)}
     share, between = (state.get(name) for name in SHARES)
     return {
         "kind": about["kind"],
@@ -336,7 +343,7 @@ def describe_run(directory: str) -> dict[str, Any]:
         **about["settings"],
         "finished_share": float(not stacks) if share is None else round(share, 4),
         "finished_between": between and [round(each, 4) for each in between],
-        **{name: state[name] for name in asdict(Totals())},
+        **_sums_in(state),
         "complete": not stacks,
         "outstanding": len(stacks),
         "parts": len(parts),

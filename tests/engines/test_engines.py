@@ -390,8 +390,7 @@ def test_auto_chooses_dancing_links_for_long_lists_without_colours(color, engine
     keyed = [f"k{n % 7}{color} k{(n + 1) % 7}{color}" for n in range(600)]
     lines = [f"{item} {each}" for item in "abc" for each in keyed]
     keys = " ".join(f"k{n}" for n in range(7))
-    problem = read_dlx("\n".join([f"a b c | {keys}", *lines]))
-    assert engine_for("auto", problem).name == engine
+    assert engine_for("auto", read_dlx("\n".join([f"a b c | {keys}", *lines]))).name == engine
 
 
 def test_auto_chooses_bits_for_options_at_random():

@@ -45,8 +45,7 @@ def random_grids(n, seed, clues):
     rng = np.random.default_rng(seed)
     grids = solved_grids(min(n, 500), rng)[np.arange(n) % 500]
     n_clues = rng.integers(clues[0], clues[1] + 1, n)
-    rank = rng.random((n, 81)).argsort(axis=1).argsort(axis=1)
-    grids[rank >= n_clues[:, None]] = 0
+    grids[rng.random((n, 81)).argsort(axis=1).argsort(axis=1) >= n_clues[:, None]] = 0
     changed = np.flatnonzero(rng.random(n) < 0.3)
     grids[changed, rng.integers(0, 81, changed.size)] = rng.integers(1, 10, changed.size)
     return grids

@@ -126,9 +126,7 @@ def test_drawings_of_jigsaws_are_read_back_and_have_their_lines(regions, grid):
     again, _, digits = read_grid(text, alphabet="1234", regions="".join(regions))
     assert (again.rules, digits.tolist()) == (problem.rules, grid)
     lines = text.splitlines()
-    rows = [line for line in lines if re.search(r"[.\d]", line)]
-    for r, row in enumerate(rows):
-        parts = [len(part.split()) for part in row.split("|")]
-        ends = set(np.cumsum(parts).tolist()) - {0, 4}
+    for r, row in enumerate([line for line in lines if re.search(r"[.\d]", line)]):
+        ends = set(np.cumsum([len(part.split()) for part in row.split("|")]).tolist()) - {0, 4}
         label = regions[4 * r : 4 * r + 4]
         assert ends == {c for c in (1, 2, 3) if label[c] != label[c - 1]}

@@ -31,5 +31,4 @@ def test_a_masked_text_is_no_puzzle():
 
 
 def test_an_array_without_a_masked_value_is_one():
-    nothing_masked = np.ma.array([[1, 0], [0, 1]], mask=False)
-    assert bs.ExactCover.from_matrix(nothing_masked).n_options == 2
+    assert bs.ExactCover.from_matrix(np.ma.array([[1, 0], [0, 1]], mask=False)).n_options == 2

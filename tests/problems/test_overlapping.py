@@ -174,8 +174,7 @@ def test_rules_of_rows_of_drawings(engine):
     """Named rules hold in each grid; cells, cages, marks and pairs are those of the drawing."""
     names = ("puzzle", "rules", "cages", "sums", "marks", "pairs", "constraints")
     rows = [{**dict.fromkeys(names, ""), "puzzle": TWO_CLUES, **row} for row, _ in DRAWN]
-    table = pa.Table.from_pylist(rows)
-    found = answers_to(table, box=(2, 2), limit=3000, jobs=1, engine=engine)
+    found = answers_to(pa.Table.from_pylist(rows), box=(2, 2), limit=3000, jobs=1, engine=engine)
     for answer, row, (_, rules) in zip(found, rows, DRAWN, strict=True):
         if isinstance(rules, str):
             assert answer["status"] == "invalid"
@@ -199,8 +198,7 @@ def test_regions_of_drawings():
     puzzle = "12..##34..##"
     table = {"puzzle": [puzzle + LINE[12:]] * 2, "regions": [regions, labels]}
     grids = grids_by_rules(replace(base, houses=tuple(houses)), [1, 2, 0, 0, 3, 4, 0, 0] + [0] * 20)
-    found = answers_to(table, "n_solutions", box=(2, 2), limit=3000, jobs=1)
-    assert found == [len(grids)] * 2
+    assert answers_to(table, "n_solutions", box=(2, 2), limit=3000, jobs=1) == [len(grids)] * 2
 
 
 def test_a_rule_for_all_drawings_and_for_one(tmp_path):

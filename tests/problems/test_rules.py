@@ -22,8 +22,7 @@ BLANK = (0,) * 16
 def grids_of(problem, engine, clues=None, **settings):
     """All solved grids of a problem, found by an engine."""
     grid = np.zeros(problem.n_cells, np.uint8) if clues is None else np.array(clues, np.uint8)
-    stack = problem.stack(grid)
-    task = Task.of(bs.Stacks.from_lists([stack.tolist()]), keep=10**6, **settings)
+    task = Task.of(bs.Stacks.from_lists([problem.stack(grid).tolist()]), keep=10**6, **settings)
     outcome = engine.search(problem, task)
     assert len(outcome.frontier) == 0
     for cover in itertools.islice(outcome.solutions, 5):
@@ -173,8 +172,7 @@ def test_rows_whose_rules_differ(rows):
         clash = one.clash_position(one.stack(grid).tolist())
         assert outcome.clash[row] == clash == problem.first_clashes(grids)[row]
         full = np.array(sorted(found[row]) or [[1] * 16], np.uint8)
-        same = problem.at(np.full(len(full), row))
-        assert same.check(full * 0, full).all() == bool(found[row])
+        assert problem.at(np.full(len(full), row)).check(full * 0, full).all() == bool(found[row])
     assert [len(each) for each in found] == outcome.counts.tolist()
     sent = pickle.loads(pickle.dumps(problem))
     assert sent.first_clashes(grids).tolist() == outcome.clash.tolist()

@@ -102,8 +102,7 @@ def test_boards_of_every_form_have_their_symmetries():
     corners = [[f"r{r}", f"c{c}", f"s{r + c}"] for r in (1, 2, 3) for c in (1, 2, 3)]
     sides, sums = [f"{axis}{k}" for axis in "rc" for k in (1, 2, 3)], [f"s{k}" for k in range(2, 7)]
     assert len(bs.symmetries(bs.ExactCover.from_options(corners, sides, sums))) == 4
-    without_places = bs.ExactCover.from_options([["a"], ["b"]])
-    assert len(bs.symmetries(without_places)) == 1
+    assert len(bs.symmetries(bs.ExactCover.from_options([["a"], ["b"]]))) == 1
 
 
 @pytest.mark.parametrize(
@@ -149,9 +148,11 @@ def test_symmetries_that_change_the_clues_do_not_count():
     problem = bs.family("queens:6")
     whole = bs.symmetries(problem)
     assert (len(whole), len(whole.stabiliser([0]))) == (8, 2)
+    for wrong in (-1, whole.images.shape[1]):
+        with pytest.raises(bs.ProblemError, match=f"unknown option {wrong}; "):
+            whole.stabiliser([wrong])
     for o in range(problem.n_options):
-        found = covers(problem, (o,))
-        expected = len(orbits(found, whole.stabiliser([o]).images))
+        expected = len(orbits(covers(problem, (o,)), whole.stabiliser([o]).images))
         assert bs.count(problem, (o,), up_to_symmetry=True).count == expected
 
 

@@ -115,8 +115,7 @@ def test_images_of_a_column_of_lists_and_texts_are_texts(tmp_path):
 
 def test_rows_with_rules_of_their_own_keep_them():
     regions = ["AAABABBBCCCDCDDD", "AAABCCABCDBBCDDD", ""]
-    table = pa.table({"puzzle": ["1" + "." * 15] * 3, "regions": regions})
-    images = bs.augment(table, 8, seed=1)
+    images = bs.augment(pa.table({"puzzle": ["1" + "." * 15] * 3, "regions": regions}), 8, seed=1)
     assert images["source_row"].to_pylist() == [1] * 8 + [2] * 8 + [3] * 8
     moved = [text.translate(str.maketrans("1234", "1111")) for text in images["puzzle"].to_pylist()]
     ends = {"1" + "." * 15, "." * 15 + "1"}

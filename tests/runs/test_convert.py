@@ -68,8 +68,7 @@ def test_auxiliary_variables_are_not_shown(monkeypatch):
     n = int(re.search(r"p cnf (\d+)", text)[1])
     assert n > 4
     assert f"c t pmc\np cnf {n} " in text
-    shown = re.search("^c p show (.*) 0$", text, re.MULTILINE)[1].split()
-    assert shown == ["1", "2", "3", "4"]
+    assert re.search("^c p show (.*) 0$", text, re.MULTILINE)[1].split() == ["1", "2", "3", "4"]
     found = {each & {0, 1, 2, 3} for each in models(n, holds_cnf(text), range(n))}
     assert found == {frozenset([k]) for k in range(4)}
 
@@ -90,8 +89,7 @@ def test_the_command_writes_every_form(form, tmp_path):
     run = invoke("convert", "queens:4", "-o", path)
     assert (run.exit_code, run.output) == (0, "")
     assert path.read_bytes() == converted("queens:4", form)
-    printed = invoke("convert", "queens:4", "-o", f"{form}:-")
-    assert printed.stdout_bytes == path.read_bytes()
+    assert invoke("convert", "queens:4", "-o", f"{form}:-").stdout_bytes == path.read_bytes()
 
 
 UNFIT = [  # parts of the problem, the output, and the message

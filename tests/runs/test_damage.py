@@ -145,8 +145,7 @@ def test_a_folder_or_pipe_in_the_place_of_a_journal_is_one_message(here, journal
     (here / "in.csv").write_text(f"puzzle\n{PUZZLE}\n")
     os.makedirs("run", exist_ok=True)
     make(journal)
-    why = f"batchsolve: {journal}: is not a file; move it away, and"
-    assert refused(*words).startswith(why)
+    assert refused(*words).startswith(f"batchsolve: {journal}: is not a file; move it away, and")
 
 
 def test_a_journal_that_may_not_be_read_is_one_message(here):

@@ -60,8 +60,7 @@ def test_rows_of_fixed_size_lists_keep_their_values(begin):
     cells = np.zeros((2000, 16), np.int64)
     cells[:, 0] = np.arange(2000) % 3
     cells[:, 10] = np.arange(2000) % 4 + 1
-    kind = pa.list_(pa.list_(pa.int64(), 4), 4)
-    puzzles = pa.array(cells.reshape(-1, 4, 4).tolist(), kind)
+    puzzles = pa.array(cells.reshape(-1, 4, 4).tolist(), pa.list_(pa.list_(pa.int64(), 4), 4))
     table = pa.table({"puzzle": puzzles, "n": range(2000)})[begin:]
     kept = bs.dedupe(table, jobs=2)
     rows = list(dict.fromkeys(map(tuple, cells[begin:].tolist())))
@@ -311,8 +310,7 @@ def test_rules_are_equal_in_whatever_order_they_are_written(column, same, other)
 
 
 def test_a_table_of_keys_grows():
-    rng = np.random.default_rng(2)
-    grids = rng.integers(0, 3, (150_000, 11)).astype(np.uint8)
+    grids = np.random.default_rng(2).integers(0, 3, (150_000, 11)).astype(np.uint8)
     seen, found = Seen(), []
     for part in np.split(grids, 5):
         keys = grid_keys(b"secret", "any", part), np.ones(len(part), bool)
@@ -320,8 +318,7 @@ def test_a_table_of_keys_grows():
     first = np.concatenate(found)
     places = {}
     wanted = [places.setdefault(grid.tobytes(), k) for k, grid in enumerate(grids)]
-    own = np.arange(len(grids))
-    assert (np.where(first < 0, own, first) == wanted).all()
+    assert (np.where(first < 0, np.arange(len(grids)), first) == wanted).all()
     assert (np.count_nonzero(first < 0), seen.n_rows) == (len(places), len(grids))
 
 

@@ -466,8 +466,7 @@ class Server(SimpleHTTPRequestHandler):
 @pytest.fixture
 def odd(corpora):
     """Return the server of the folder, which stalls until `go_on`, and its address."""
-    handler = partial(Server, directory=str(corpora))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Server, directory=str(corpora))) as server:
         server.go_on, server.n_requests = threading.Event(), 0
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server, f"http://127.0.0.1:{server.server_port}"
@@ -581,8 +580,7 @@ def test_a_name_that_is_not_utf_8_is_escaped_in_tables_and_messages(tmp_path):
     shown = f"{tmp_path}/\\xff.csv"
     path.write_text(f"puzzle\n{PUZZLE}\n{PUZZLE}\n12\n")
     bs.solve_file(path, out, filename=True)
-    table = pq.read_table(pa.BufferReader(out.read_bytes()))
-    assert table["filename"].to_pylist() == [shown] * 3
+    assert pq.read_table(pa.BufferReader(out.read_bytes()))["filename"].to_pylist() == [shown] * 3
     bs.dedupe(path, tmp_path / "out.csv", mark=True)
     assert (tmp_path / "out.csv").read_text().splitlines()[2] == f"{PUZZLE},{shown}#1"
     for row, why in ((3, "#3: 2 characters"), (4, ": there is no row 4; the last one is 3")):

@@ -44,8 +44,7 @@ def kill_after_steps(words, and_a_worker_before=False):
     with subprocess.Popen(command, start_new_session=True, **pipes) as process:
         hear(process, 4)
         mine = [each for each in processes() if each.parent == process.pid]
-        workers = [each.pid for each in mine if is_worker(each)]
-        for worker in workers[:and_a_worker_before]:
+        for worker in [each.pid for each in mine if is_worker(each)][:and_a_worker_before]:
             os.kill(worker, signal.SIGKILL)
             hear(process, 3)
         os.killpg(process.pid, signal.SIGKILL)

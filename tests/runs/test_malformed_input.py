@@ -275,8 +275,7 @@ def test_parquet_types(solve, k):
     pq.write_table(pa.table(columns), "in.parquet")
     done = solve(None, name="in.parquet", out=out)
     assert done.code == 0
-    solutions = ["".join(re.findall(r"\d", str(grid))) for grid in done.column("solution")]
-    assert solutions == [S, S2]
+    assert ["".join(re.findall(r"\d", str(grid))) for grid in done.column("solution")] == [S, S2]
 
 
 @pytest.mark.parametrize("last", ["", "\n"])

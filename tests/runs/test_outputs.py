@@ -72,8 +72,7 @@ def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, monkeypatch
     if not os.path.exists("/dev/full"):
         pytest.skip("needs /dev/full")
     path, partial = str(tmp_path / "out.parquet"), tmp_path / "out.parquet.partial"
-    beside = f"{partial}.whole"
-    os.symlink("/dev/full", beside)
+    os.symlink("/dev/full", f"{partial}.whole")
     monkeypatch.setattr(outputs, "ROW_GROUP", 100)
     with closing(opened(path, TABLE.schema)) as output:
         output.take(OutputRows(TABLE).encoded(encoder_for(path)(TABLE)))
@@ -81,8 +80,7 @@ def test_a_disk_that_is_full_for_the_finished_file_is_told(tmp_path, monkeypatch
             output.finish()
         assert str(error.value).startswith(f"{partial}: cannot be written")
     assert os.listdir(tmp_path) == [partial.name]
-    written = Written.of(partial.read_bytes())
-    with closing(opened(path, TABLE.schema, written)) as output:
+    with closing(opened(path, TABLE.schema, Written.of(partial.read_bytes()))) as output:
         output.finish()
     assert os.listdir(tmp_path) == ["out.parquet"]
     assert pq.read_table(path).equals(TABLE)

@@ -115,8 +115,7 @@ def test_hard_cases_are_said(tmp_path, caplog):
     columns = {name: (len(part), part.column_names) for name, part in empty.items()}
     assert columns == dict.fromkeys(("train", "test"), (0, ["puzzle"]))
     (tmp_path / "empty.csv").write_text("id,puzzle\n")
-    done = invoke("partition", tmp_path / "empty.csv", "-o", tmp_path / "parts")
-    assert done.exit_code == 1
+    assert invoke("partition", tmp_path / "empty.csv", "-o", tmp_path / "parts").exit_code == 1
     assert (tmp_path / "parts" / "test.csv").read_text() == "id,puzzle\n"
     ruled = pa.table({"puzzle": [PUZZLE] * 2, "rules": ["x", ""]})
     assert [len(part) for part in bs.partition(ruled, parts="a=0.5,b=0.5").values()] == [1, 1]
@@ -139,8 +138,7 @@ def test_the_parts_of_tables_can_be_files(library, tmp_path):
     table = with_relatives(30)
     frame = frame_of(library, table)
     made = bs.partition(frame, seed=4)
-    summary = bs.partition(frame, tmp_path / "parts", seed=4)
-    assert summary.parts == {"train": 56, "test": 14}
+    assert bs.partition(frame, tmp_path / "parts", seed=4).parts == {"train": 56, "test": 14}
     for name, part in bs.partition(table, seed=4).items():
         assert type(made[name]) is type(frame)
         for other in (made[name], pq.read_table(tmp_path / "parts" / f"{name}.parquet")):

@@ -88,8 +88,7 @@ def test_solutions_tell_of_their_search():
         counts.append(search.totals.count)
 
     found = bs.solutions("queens:8", jobs=1, budget=50, on_progress=tell)
-    first = next(found)
-    assert (first.size, counts[-1] >= 1) == (8, True)
+    assert (next(found).size, counts[-1] >= 1) == (8, True)
     assert len(list(found)) + 1 == counts[-1] == 92
     assert len(counts) > 3
     assert counts == sorted(counts)

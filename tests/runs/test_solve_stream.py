@@ -62,8 +62,7 @@ def hugging_face():
 
 @pytest.mark.parametrize("streams", [False, True])
 def test_datasets_of_hugging_face_are_solved(streams):
-    datasets = hugging_face()
-    dataset = datasets.Dataset.from_dict({"puzzle": [PUZZLE] * 5, "id": list(range(5))})
+    dataset = hugging_face().Dataset.from_dict({"puzzle": [PUZZLE] * 5, "id": list(range(5))})
     dataset = dataset.to_iterable_dataset() if streams else dataset.select([4, 2, 0])
     [table] = bs.solve_stream(dataset)
     assert table["id"].to_pylist() == ([0, 1, 2, 3, 4] if streams else [4, 2, 0])

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -153,6 +154,21 @@ def test_a_run_goes_on_from_limit_to_limit(tmp_path):
     assert read_all(tmp_path / "run") == read_all(tmp_path / "whole")
     about = runs.describe_run(str(tmp_path / "run"))
     assert (about["complete"], about["outstanding"], about["count"]) == (True, 0, 288)
+
+
+def test_a_count_has_more_digits_than_python_writes(tmp_path, request):
+    request.addfinalizer(partial(sys.set_int_max_str_digits, sys.get_int_max_str_digits()))
+    sys.set_int_max_str_digits(640)
+    items = [f"i{k}" for k in range(9)]
+    options, bounds = [[item] for item in items * 250], dict.fromkeys(items, (0, 250))
+    problem = bs.ExactCover.from_options(options, bounds=bounds)
+    with bs.Run(tmp_path / "run", problem, engine="memo") as run:
+        found = run.search()
+    with bs.Run(tmp_path / "run", problem, engine="memo", resume=True) as run:
+        assert run.search().count == found.count == 2**2250
+    assert len(str(found)) > 677 + 677 // 3
+    with pytest.raises(MemoryError), journal.Journal(tmp_path / "a.sqlite", "count", {})._errors():
+        raise MemoryError
 
 
 def test_clues_that_clash_are_an_error_that_names_their_row(tmp_path):

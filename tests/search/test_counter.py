@@ -203,8 +203,7 @@ def test_sizes_of_subtrees_add_up_to_the_tree(problem, budget):
     engine = get_engine("memo:1")
 
     def searched(stack, **how):
-        run = engine.for_run()
-        return run.search(problem, Task.of(bs.Stacks.from_lists([stack]), **how))
+        return engine.for_run().search(problem, Task.of(bs.Stacks.from_lists([stack]), **how))
 
     size, stacks = 0, [[]]
     while stacks:

@@ -173,8 +173,7 @@ def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
 def test_a_cover_cell_by_cell_has_its_place_in_tree_order(grids, budget):
     """Of rows that have stacks left, it is compared with these and with the covers below them."""
     problem, engine = bs.Sudoku(3, 3), get_engine("lanes")
-    stacks = problem.stacks(np.tile(grids, (4, 1)))
-    task = Task.of(stacks, limit=100_000, budget=budget, keep=3)
+    task = Task.of(problem.stacks(np.tile(grids, (4, 1))), limit=100_000, budget=budget, keep=3)
     ordered = engine.search(problem, task)
     free = engine.search(problem, replace(task, unordered=True)).solutions
     n_behind, n_before = 0, 0

@@ -120,8 +120,7 @@ WRITTEN = {
 def test_formats_of_others():
     """Constraint strings, and the JSON of f-puzzles, mean the rules that they should."""
     grid = json.dumps([[{}] * 4] * 4)
-    given = table(constraints=[text.replace("GRID", grid) for text in WRITTEN])
-    found = solved(given, limit=600)
+    found = solved(table(constraints=[text.replace("GRID", grid) for text in WRITTEN]), limit=600)
     for answer, (text, rules) in zip(found, WRITTEN.items(), strict=True):
         assert answer["message"] is None, text
         agree(answer, all_of(rules))
@@ -138,8 +137,7 @@ SIDES = [(a, b) for a in range(16) for b in (a + 1, a + 4) if b < 16 and (b - a 
     ],
 )
 def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
-    others = [(a, b, hidden) for a, b in SIDES if (a, b) != (0, 1)]
-    rules = with_pairs((0, 1, shown), *others)
+    rules = with_pairs((0, 1, shown), *[(a, b, hidden) for a, b in SIDES if (a, b) != (0, 1)])
     given = table(pairs=[pairs, ""], constraints=["", f".Shape~4x4{constraints}"])
     for answer in solved(given, limit=300):
         agree(answer, all_of(rules))

@@ -39,8 +39,7 @@ def grid(box, seed, n_blanks=None):
 
 def alone(text, box, **how):
     """The answer to a puzzle alone in a table, of the shape that is named."""
-    alphabet = ALPHABETS[box[0] * box[1]]
-    return answers_to({"puzzle": [text]}, box=box, alphabet=alphabet, **how)[0]
+    return answers_to({"puzzle": [text]}, box=box, alphabet=ALPHABETS[box[0] * box[1]], **how)[0]
 
 
 @st.composite

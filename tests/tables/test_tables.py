@@ -468,8 +468,7 @@ def by_csv_module(rows, delimiter):
 
 @given(rows=st.lists(records, max_size=8), cuts=st.lists(st.integers(0, 8), max_size=3))
 def test_encoders_write_what_the_standard_library_writes(rows, cuts):
-    bounds = [0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]
-    pairs = list(pairwise(bounds))
+    pairs = list(pairwise([0, *sorted(min(cut, len(rows)) for cut in cuts), len(rows)]))
     schema = SCHEMA.remove(5)  # other formats write floats differently
     without = [row[:5] for row in rows]
     for path, delimiter in (("x.csv", ","), ("-", ","), ("x.tsv", "\t")):

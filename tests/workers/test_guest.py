@@ -160,8 +160,7 @@ def test_dask_of_the_user_stays_as_it_is():
             assert joblib.Parallel(2)([joblib.delayed(call)()] * 2) == [RIGHT] * 2
             assert state() == inside
         around = surroundings()
-        joined = bs.count("queens:6", backend="dask", address=client.scheduler.address)
-        assert joined.count == 4
+        assert bs.count("queens:6", backend="dask", address=client.scheduler.address).count == 4
         assert surroundings() == around
         assert state() == before
         assert client.submit(abs, -3).result() == 3

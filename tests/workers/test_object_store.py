@@ -82,8 +82,7 @@ def test_two_dask_workers_write_the_same_parts_when_one_is_killed(store, corpus,
 
         def kill(progress):
             if progress.totals.rows and not killed:
-                worker = next(iter(cluster.workers.values()))
-                killed.append(os.kill(worker.pid, signal.SIGKILL))
+                killed.append(os.kill(next(iter(cluster.workers.values())).pid, signal.SIGKILL))
 
         how = {"backend": "dask", "address": cluster.scheduler_address, "on_progress": kill}
         summary = bs.solve_file(folder, store("out"), **how)
