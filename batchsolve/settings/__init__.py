@@ -243,8 +243,8 @@ class SearchSettings(Settings):
     Attributes
     ----------
     limit : int, optional
-        The upper bound of solutions of a row, or of the problem; by default 2 for rows that are
-        solved, which proves uniqueness.
+        The upper bound of solutions of a row, or of the problem; 2 for rows to solve, which proves
+        uniqueness.
     node_limit : int, optional
         Nodes after which the search of a row, or of the problem, stops.
     time_limit : float, optional
