@@ -298,7 +298,7 @@ def grouped(n: int) -> str:
 
     Python alone writes 4,300 digits, or 640, as a setting of the whole process says.
     """
-    if n.bit_length() < 2_000:
+    if n < 1 << 2_000:
         return f"{n:,}"
     from decimal import Decimal
 

@@ -47,7 +47,7 @@ REFUSED = [
     ("generate -n 3 --unlike - --unlike -", "standard input can be read once; name a file"),
     ("audit - -", "standard input can be read once; name a file"),
     # projections
-    ("count queens:6 --project x", "no item is called 'x'; the first is 'r4'"),
+    ("count queens:6 --project x", "no item is called 'x'; there are 'r4', 'c4'"),
     ("count edgecovers:4 --project 1 --engine cells", "takes no bounds of items"),
     ("count queens:6 --project r1 --limit 2", "--project goes with --engine, --time"),
     ("count queens:6 --project r1 --engine memo", "only counts"),
