@@ -86,6 +86,7 @@ public:
         check_bounds(bounds, values.size());
     }
 
+    auto parts() { return std::tie(bounds_, values_); }
     std::size_t size() const { return bounds_.size() - 1; }
     std::size_t begin_of(std::size_t k) const { return static_cast<std::size_t>(bounds_[k]); }
     std::span<const T> operator[](std::size_t k) const {
@@ -116,7 +117,7 @@ struct GrowingLists {
     std::vector<std::int64_t> bounds{0};
     std::vector<T> values;
 
-    auto parts() { return std::tie(bounds, values); }  // as Python gets them, here and elsewhere
+    auto parts() { return std::tie(bounds, values); }
     std::size_t size() const { return bounds.size() - 1; }
     void clear() {
         bounds.resize(1);

@@ -18,6 +18,8 @@ struct Pricing {
     std::span<const bool> is_useless;  // options in no cover
     Ints ceilings;                     // stack -> upper bound of the cost of a cover below it
     std::size_t n_wanted = 1;          // covers
+
+    auto parts() { return std::tie(scale, net, share, is_useless, ceilings, n_wanted); }
 };
 
 class Prices {

@@ -42,6 +42,7 @@ public:
             "each node has an option and two children");
     }
 
+    auto parts() { return std::tie(options_, lows_, highs_); }
     NodeNumber size() const { return static_cast<NodeNumber>(options_.size()); }
     Option option(NodeNumber x) const { return options_[x]; }
     NodeNumber low(NodeNumber x) const { return child(lows_[x], x); }

@@ -39,6 +39,10 @@ public:
             "limits and allowances are 0 or more");
     }
 
+    auto parts() {
+        return std::tuple_cat(Lists::parts(),
+                              std::tie(roots_, branches_, limits, allowances, fineness));
+    }
     std::int64_t root(std::size_t k) const { return roots_[k]; }
     /// The branch of a stack; none if it is the node itself that is to be searched.
     std::optional<Range> branch(std::size_t k) const {
@@ -74,6 +78,11 @@ inline std::span<const Option> common_beginning(const Stacks& stacks) {
 inline constexpr std::int64_t unlimited = std::int64_t{1} << 62;
 
 struct Task {
+    auto parts() {
+        return std::tie(stacks, budget, depth, keep, room, is_any_order, is_unordered,
+                        has_excluded);
+    }
+
     Stacks stacks;
     std::int64_t budget;  // nodes that the task may visit
     std::int64_t depth;   // the level at which nodes are handed back

@@ -344,23 +344,23 @@ def steps_text(grid: Bytes, uniqueness: bool = False, names: Sequence[str] = "12
     >>> steps[0]["technique"], steps[0]["fills"]
     ('last cell', {'r1c1': 1})
     """
-    called = [None, *(int(name) if name.isdigit() else name for name in names)]
+    called = [int(name) if name.isdigit() else name for name in names]
     steps = [_step(called, each) for each in native.steps_of(grid, uniqueness)]
     return json.dumps(steps, separators=(",", ":"))
 
 
-def _step(called: list[int | str | None], step_of_core: Any) -> dict[str, Any]:
+def _step(called: list[int | str], step_of_core: Any) -> dict[str, Any]:
     """Return one step in words; see ``core/rate/step.h``."""
     level, cells, digits, chains, filled, removed = step_of_core
     step: dict[str, Any] = {
         "technique": NAMES[level],
         "rating": float(RATINGS[level]),
-        "cells": [_CELLS[cell] for cell in cells],
-        "digits": [called[digit] for digit in digits],
+        "cells": [_CELLS[cell] for cell in np.unique(cells)],
+        "digits": [called[digit] for digit in np.unique(digits)],
     }
     if chains:
         step["chains"] = [
-            [f"{_CELLS[cell]}{'=' if on else '!='}{called[digit]}" for cell, digit, on in chain]
+            [f"{_CELLS[cell]}{'=' if on else '!='}{called[digit]}" for (cell, digit), on in chain]
             for chain in chains
         ]
     if filled:

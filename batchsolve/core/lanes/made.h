@@ -1,4 +1,4 @@
-// The puzzles that are wanted and made; see `batchsolve.engines.native`.
+// The puzzles that are wanted and made; `batchsolve.engines.native` has the same fields, in order.
 #pragma once
 
 #include <utility>
@@ -17,6 +17,10 @@ struct Wish {
     bool is_single;
     std::int64_t row_nodes, trial_nodes, fill_nodes;
 
+    auto parts() {
+        return std::tie(units, outside, free, fewest, most, is_minimal, is_weighed, n_fills,
+                        is_single, row_nodes, trial_nodes, fill_nodes);
+    }
     int n_units() const { return static_cast<int>(units.size()); }
     std::span<const std::uint16_t> unit(int u) const { return units[static_cast<std::size_t>(u)]; }
     bool has_single_units() const { return units.size() >= units.values().size(); }
@@ -43,6 +47,9 @@ struct Made {
     std::span<std::int64_t> fewest, most;
     std::span<double> weights;
 
+    auto parts() {
+        return std::tie(puzzles, solutions, attempts, nodes, reasons, fewest, most, weights);
+    }
     void check(std::size_t n_rows, int n_cells, int n_digits) const {
         for (const auto& grids : {puzzles, solutions}) {
             require(grids.size() == n_rows && std::cmp_equal(grids.width, n_cells),

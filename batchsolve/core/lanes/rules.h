@@ -120,6 +120,12 @@ struct RowRules {
     Rows<const std::int64_t> sets_of;   // cage -> begin and end in `digit_sets`, or -1
     std::span<const std::uint64_t> digit_sets;
 
+    /// The fields of `batchsolve.problems.rules.RowRules`, in order.
+    auto parts() {
+        return std::tie(regions, allowed, pairs_of, pairs, cages_of, n_said, cages, sets_of,
+                        digit_sets);
+    }
+
     /// Check that the arrays fit together, and to the rules that rows share.
     void check(const Rules& shared) const {
         const auto n_cells = static_cast<std::size_t>(shared.n_cells);

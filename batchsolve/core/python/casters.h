@@ -7,6 +7,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <tuple>
 #include <utility>
@@ -38,13 +39,6 @@ auto to_python(std::vector<T>&& values) {
 template <class T>
 auto to_python(Matrix<T>&& rows) {
     return array_of(std::move(rows.values), rows.n_rows, rows.width);
-}
-
-/// Return a list of what `make` makes of each of some.
-nb::list list_of(const auto& some, auto&& make) {
-    nb::list list;
-    for (const auto& each : some) list.append(make(each));
-    return list;
 }
 
 /// What nanobind asks of a caster that makes a value.
@@ -81,38 +75,11 @@ struct ViewCaster : CasterOf<View> {
     nb::detail::make_caster<Array> array;
 };
 
-/// The caster of a struct that Python passes as a tuple of its parts.
-template <class Whole, class... Parts>
-struct PartsCaster : CasterOf<Whole> {
-    static constexpr auto Name = nb::detail::const_name("tuple");
-    static constexpr std::index_sequence_for<Parts...> places{};
-
-    bool from_python(nb::handle source, std::uint32_t flags, nb::detail::cleanup_list* cleanup) {
-        if (!PyTuple_Check(source.ptr()) || PyTuple_GET_SIZE(source.ptr()) != sizeof...(Parts)) {
-            return false;
-        }
-        return [&]<std::size_t... x>(std::index_sequence<x...>) {
-            return (
-                std::get<x>(parts).from_python(PyTuple_GET_ITEM(source.ptr(), x), flags, cleanup) &&
-                ...);
-        }(places);
-    }
-    operator Whole() {
-        return [&]<std::size_t... x>(std::index_sequence<x...>) {
-            return Whole{std::get<x>(parts).operator nb::detail::cast_t<Parts>()...};
-        }(places);
-    }
-
-    std::tuple<nb::detail::make_caster<Parts>...> parts;
-};
-
 }  // namespace batchsolve::python
 
 namespace nanobind::detail {
 
-using batchsolve::Ints;
 using batchsolve::Rows;
-using batchsolve::python::PartsCaster;
 using batchsolve::python::ViewCaster;
 
 template <class T>
@@ -121,16 +88,11 @@ struct type_caster<std::span<T>> : ViewCaster<std::span<T>, T, 1> {};
 template <class T>
 struct type_caster<Rows<T>> : ViewCaster<Rows<T>, T, 2> {};
 
-/// Lists are tuples of their bounds and values.
-template <class T, class Bound>
-struct type_caster<batchsolve::Lists<T, Bound>>
-    : PartsCaster<batchsolve::Lists<T, Bound>, std::span<const Bound>, std::span<const T>> {};
-
 template <>
 struct type_caster<batchsolve::Streams> : ViewCaster<batchsolve::Streams, const std::uint64_t, 1> {
 };
 
-/// Vectors of numbers and matrices are arrays of Python.
+/// Vectors of numbers and matrices are arrays of Python; other vectors are lists.
 template <class T, class Element>
 struct OwnerCaster {
     using Value = T;
@@ -150,19 +112,38 @@ struct type_caster<std::vector<T>> : OwnerCaster<std::vector<T>, T> {};
 template <class T>
 struct type_caster<batchsolve::Matrix<T>> : OwnerCaster<batchsolve::Matrix<T>, T> {};
 
-/// Python gets a result as a tuple of its `parts`.
+/// Python passes and gets a struct as a tuple of its `parts`, of which the constructor makes it.
 template <class T>
     requires requires(T whole) { whole.parts(); }
-struct type_caster<T> {
-    using Value = T;
+struct type_caster<T> : batchsolve::python::CasterOf<T> {
     static constexpr auto Name = const_name("tuple");
 
+    bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) {
+        const auto take = [&](auto&... part) {
+            Py_ssize_t place = 0;
+            return PyTuple_Check(source.ptr()) &&
+                   PyTuple_GET_SIZE(source.ptr()) == sizeof...(part) &&
+                   (part.from_python(PyTuple_GET_ITEM(source.ptr(), place++), flags, cleanup) &&
+                    ...);
+        };
+        return std::apply(take, parts);
+    }
+    operator T() {
+        const auto make = []<class... Casters>(Casters&... part) {
+            return T{part.operator typename Casters::template Cast<typename Casters::Value>()...};
+        };
+        return std::apply(make, parts);
+    }
     static handle from_cpp(T&& whole, rv_policy, cleanup_list*) {
-        const auto to_tuple = [](auto&... parts) {
-            return nanobind::make_tuple(std::move(parts)...);
+        const auto to_tuple = [](auto&... part) {
+            return nanobind::make_tuple(std::move(part)...);
         };
         return std::apply(to_tuple, whole.parts()).release();
     }
+
+    template <class... Parts>
+    static std::tuple<make_caster<Parts>...> casters_of(std::tuple<Parts&...>);
+    decltype(casters_of(std::declval<T&>().parts())) parts;
 };
 
 }  // namespace nanobind::detail

@@ -5,17 +5,7 @@
 #include <nanobind/stl/unique_ptr.h>
 
 #include "cheapest.h"
-#include "python/tasks.h"
-
-namespace nanobind::detail {
-
-using batchsolve::Pricing;
-
-template <>
-struct type_caster<Pricing>
-    : PartsCaster<Pricing, std::int64_t, Ints, Ints, std::span<const bool>, Ints, std::size_t> {};
-
-}  // namespace nanobind::detail
+#include "python/module.h"
 
 namespace batchsolve::python {
 

@@ -4,17 +4,6 @@
 #include "python/module.h"
 #include "redrawing.h"
 
-namespace nanobind::detail {
-
-using batchsolve::NodeNumber;
-
-template <>
-struct type_caster<batchsolve::GraphView>
-    : PartsCaster<batchsolve::GraphView, std::span<const batchsolve::Option>,
-                  std::span<const NodeNumber>, std::span<const NodeNumber>> {};
-
-}  // namespace nanobind::detail
-
 namespace batchsolve::python {
 
 void add_graphs(nb::module_& m) {

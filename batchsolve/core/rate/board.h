@@ -9,6 +9,7 @@
 
 #include <array>
 #include <span>
+#include <tuple>
 
 #include "rate/sets.h"
 
@@ -98,6 +99,7 @@ inline constexpr auto shared_places = [] {
 /// A digit of a cell.
 struct Candidate {
     unsigned cell, digit;
+    auto parts() { return std::tie(cell, digit); }
     friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -47,9 +47,10 @@ Ratings rate_grids(Rows<const std::uint8_t> grids, bool uniqueness, bool with_ba
     return ratings;
 }
 
-std::vector<Step> steps_of(Grid grid, bool uniqueness) {
+std::vector<Step> steps_of(Bytes grid, bool uniqueness) {
+    require(grid.size() == n_cells, "a grid to solve by steps has 81 cells");
     std::vector<Step> steps;
-    Climb climb(grid, uniqueness);
+    Climb climb(grid.first<n_cells>(), uniqueness);
     while (climb.is_open()) {
         const Board before = climb.board();
         Step step;

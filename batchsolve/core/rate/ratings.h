@@ -24,6 +24,6 @@ struct Ratings {
 Ratings rate_grids(Rows<const std::uint8_t> grids, bool uniqueness, bool with_backdoors);
 
 /// Return the steps that solve a puzzle, as far as the ladder goes.
-std::vector<Step> steps_of(Grid grid, bool uniqueness);
+std::vector<Step> steps_of(Bytes grid, bool uniqueness);
 
 }  // namespace batchsolve::rate

@@ -11,18 +11,19 @@ namespace batchsolve::rate {
 struct Link {
     Candidate candidate;
     bool is_on;
+    auto parts() { return std::tie(candidate, is_on); }
 };
 
 struct Step {
     unsigned level = 0;
-    CellSet cells = 0;  // of the pattern, and its digits
-    Bits digits = 0;
+    std::vector<unsigned> cells, digits;  // of the pattern; some come twice
     std::vector<std::vector<Link>> chains;
     std::vector<Candidate> filled, removed;
 
+    auto parts() { return std::tie(level, cells, digits, chains, filled, removed); }
     void note(Candidate c) {
-        cells |= CellSet{1} << c.cell;
-        digits |= Bits{1} << c.digit;
+        cells.push_back(c.cell);
+        digits.push_back(c.digit);
     }
 
     /// Note the candidates of an item.

@@ -29,6 +29,9 @@ struct Group {
     Rows<const Cell> moves;      // permutations of the cells that generate all of them
     Rows<const Digit> relabels;  // labels of 0 .. n_digits, relabellings that generate all
 
+    auto parts() {
+        return std::tie(n_digits, box_rows, box_columns, labels, turns, moves, relabels);
+    }
     std::size_t n_cells() const { return moves.width; }
 
     /// Throw std::invalid_argument if arrays do not fit together, or name no cell or digit.
