@@ -10,6 +10,7 @@
 #pragma once
 
 #include "problem.h"
+#include "random.h"
 #include "slots.h"
 
 namespace batchsolve {
@@ -124,10 +125,7 @@ public:
 
 private:
     static std::uint64_t hash_of(const Node& node) {
-        std::uint64_t h = node.option * 0x9E3779B97F4A7C15;
-        h ^= std::uint64_t{node.low} << 32 | node.high;
-        h = (h ^ h >> 31) * 0xBF58476D1CE4E5B9;
-        return (h ^ h >> 27) * 0x94D049BB133111EB;
+        return mixed(node.option * golden ^ (std::uint64_t{node.low} << 32 | node.high));
     }
 
     LargeVector<Node> nodes_;
