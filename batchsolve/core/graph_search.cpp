@@ -1,20 +1,12 @@
 // The walk that draws a decision diagram, over dancing links with keys.
 #include "graph_search.h"
 
-#include "engines.h"
-
 namespace batchsolve {
-
-GraphSearch::AnyLinks GraphSearch::links_of(const Problem& problem, bool is_ordered) {
-    const auto make = [&]<bool colored, bool ordered>() -> AnyLinks {
-        return KeyedLinks<colored, ordered>(problem);
-    };
-    return with_facts(!problem.colors.empty(), is_ordered, make);
-}
 
 GraphSearch::GraphSearch(const Problem& problem, bool is_ordered, std::size_t room,
                          std::size_t room_for_keys)
-    : links_(links_of(problem, is_ordered)),
+    : links_(problem.colors.empty() ? AnyLinks(KeyedLinks<false>(problem, is_ordered))
+                                    : AnyLinks(KeyedLinks<true>(problem, is_ordered))),
       drawing_(problem.n_primary + 2,
                std::visit([&](const auto& moves) { return moves.words_of_key(problem); }, links_),
                room, room_for_keys) {

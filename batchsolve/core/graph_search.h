@@ -172,10 +172,7 @@ public:
     void end();
 
 private:
-    using AnyLinks = std::variant<KeyedLinks<false, false>, KeyedLinks<false, true>,
-                                  KeyedLinks<true, false>, KeyedLinks<true, true>>;
-
-    static AnyLinks links_of(const Problem& problem, bool is_ordered);
+    using AnyLinks = std::variant<KeyedLinks<false>, KeyedLinks<true>>;
 
     AnyLinks links_;
     Drawing drawing_;

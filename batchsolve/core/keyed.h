@@ -11,15 +11,16 @@
 
 namespace batchsolve {
 
-/// `ordered` if the branch item is always the first that is active, or one without options.
-template <bool colored, bool ordered = false>
+template <bool colored>
 class KeyedLinks : public Links<colored, false> {
 public:
     using Base = Links<colored, false>;
     using typename Base::Index;
 
-    explicit KeyedLinks(const Problem& problem)
-        : Base(problem), uncovered_(words_for(problem.n_items + 1)) {}
+    /// If it `is_ordered`, the branch item is always the first that is active, or one without
+    /// options.
+    explicit KeyedLinks(const Problem& problem, bool is_ordered = false)
+        : Base(problem), is_ordered_(is_ordered), uncovered_(words_for(problem.n_items + 1)) {}
 
     static std::size_t words_of_key(const Problem& problem) {
         const std::size_t n_secondary = problem.n_items - problem.n_primary;
@@ -37,7 +38,7 @@ public:
     }
 
     Node choose(std::size_t level) {
-        if constexpr (!ordered) return Base::choose(level);
+        if (!is_ordered_) return Base::choose(level);
         this->item_ = this->right_[0];
         if (this->item_ == 0) return Node::cover;
         for (Item i = this->item_; i != 0; i = this->right_[i]) {
@@ -90,6 +91,7 @@ private:
         this->for_each_other(p, flip_one);
     }
 
+    bool is_ordered_;
     std::vector<Word> uncovered_;  // the items that are not covered
 };
 
