@@ -19,16 +19,14 @@ namespace batchsolve {
 
 class Bits {
 public:
-    explicit Bits(const Problem& problem)
-        : held_(problem), builder_(problem), levels_(problem.n_primary + 1) {}
+    explicit Bits(const Problem& problem) : builder_(problem), levels_(problem.n_primary + 1) {}
 
     std::int32_t select(std::span<const Option> stack) {
-        const std::int32_t clash = held_.select(stack);
+        const std::int32_t clash = builder_.select(stack);
         if (clash >= 0) return clash;
-        held_.list_left(options_, items_);
         n_nested_ = 0;
-        stride_ = words_for(options_.size());
-        alive_.resize(std::max(alive_.size(), (items_.size() + 1) * stride_));
+        stride_ = words_for(builder_.options.size());
+        alive_.resize(std::max(alive_.size(), (builder_.items.size() + 1) * stride_));
         push_residual(0);
         return -1;
     }
@@ -123,24 +121,25 @@ private:
     }
 
     void list_alive(std::size_t level) {
-        options_.clear();
-        items_.clear();
-        for_each_bit(alive(level), [&](std::size_t o) { options_.push_back(here_->options[o]); });
+        auto &options = builder_.options, &items = builder_.items;
+        options.clear();
+        items.clear();
+        for_each_bit(alive(level), [&](std::size_t o) { options.push_back(here_->options[o]); });
         for (std::size_t i = 0; i < here_->items.size(); ++i) {
-            if (here_->tag(i) < covered) items_.push_back(here_->items[i]);
+            if (here_->tag(i) < covered) items.push_back(here_->items[i]);
         }
     }
 
-    /// Build the residual of `options_` and `items_`, to be searched from a level on.
+    /// Build the residual of the options and items of the builder, to be searched from a level on.
     void push_residual(std::size_t level) {
         if (n_nested_ == nested_.size()) nested_.emplace_back();
         here_ = &nested_[n_nested_++];
-        builder_.build(options_, items_, *here_);
+        builder_.build(*here_);
         here_->base = level;
         here_->begun = n_chosen_;
         here_->lay_out(covered);
-        for (std::size_t i = 0; i < items_.size(); ++i) here_->tag(i) = i;
-        fill_first(alive(level), options_.size());
+        for (std::size_t i = 0; i < here_->items.size(); ++i) here_->tag(i) = i;
+        fill_first(alive(level), here_->options.size());
     }
 
     void pop_residual() {
@@ -151,12 +150,9 @@ private:
         if (gain < worth * static_cast<std::int64_t>(n)) least_ = std::max(least_, n + 1);
     }
 
-    Held held_;
     ResidualBuilder builder_;
-    std::vector<Option> options_;  // of the residual to be built
-    std::vector<Item> items_;      // its primary items
-    std::vector<Word> alive_;      // level -> the options left
-    std::size_t stride_ = 0;       // words between levels
+    std::vector<Word> alive_;  // level -> the options left
+    std::size_t stride_ = 0;   // words between levels
     std::vector<Branches> levels_;
     std::deque<Nested> nested_;  // the first `n_nested_` are in use, the last is searched
     std::size_t n_nested_ = 0;

@@ -22,7 +22,6 @@ class BoundedBits {
 public:
     explicit BoundedBits(const Problem& problem)
         : problem_(&problem),
-          held_(problem),
           builder_(problem),
           total_of_problem_(item_of_all_options(problem)),
           levels_(problem.n_options() + 2) {}
@@ -36,17 +35,16 @@ public:
     }
 
     std::int32_t select(std::span<const Option> stack) {
-        const std::int32_t clash = held_.select(stack);
+        const std::int32_t clash = builder_.select(stack);
         if (clash >= 0) return clash;
-        held_.list_left(options_, items_);
         const auto excludes = [&](Item i) {
-            return held_.used(i) + 1 >= problem_->bounds_of(i).most;
+            return builder_.held.used(i) + 1 >= problem_->bounds_of(i).most;
         };
-        builder_.build(options_, items_, r_, excludes);
+        builder_.build(r_, excludes);
         fill_tags();
         fill_members();
         alive_.clear(1, r_.words);
-        fill_first(alive_[0], options_.size());
+        fill_first(alive_[0], r_.options.size());
         return -1;
     }
 
@@ -146,7 +144,7 @@ private:
         levels_[0].needs = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const auto [least, most] = problem_->bounds[r_.items[i]];
-            const std::uint32_t used = held_.used(r_.items[i]),
+            const std::uint32_t used = builder_.held.used(r_.items[i]),
                                 need = least - std::min(used, least);
             slack_[i] = most - used - need;
             is_wide_[i] = most - used > 1;
@@ -245,19 +243,16 @@ private:
     }
 
     const Problem* problem_;
-    Held held_;
     ResidualBuilder builder_;
     Grouped r_;
-    std::vector<Option> options_;  // of the residual to be built
-    std::vector<Item> items_;      // its primary items
-    std::vector<Word> slack_;      // item -> options it may have beyond those it needs, at the top
-    std::vector<bool> is_wide_;    // item -> whether it may have several options, at the top
-    std::vector<Word> needy_;      // the items that need more options
-    std::vector<Word> members_;    // option -> its items, without `total_`
-    std::vector<Word> gain_;       // option -> how many items it has that need more options
-    std::size_t total_ = none;     // the item that all options have
-    Item total_of_problem_;        // the same, as the problem numbers it; n_items if there is none
-    Matrix<Word> alive_;           // level -> the remaining options
+    std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
+    std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
+    std::vector<Word> needy_;    // the items that need more options
+    std::vector<Word> members_;  // option -> its items, without `total_`
+    std::vector<Word> gain_;     // option -> how many items it has that need more options
+    std::size_t total_ = none;   // the item that all options have
+    Item total_of_problem_;      // the same, as the problem numbers it; n_items if there is none
+    Matrix<Word> alive_;         // level -> the remaining options
     std::vector<Level> levels_;
 };
 

@@ -86,20 +86,6 @@ private:
     std::vector<bool> is_decided_;     // options that the stack takes or excludes
 };
 
-/// True if any of the stacks leaves more than `most` options of a problem.
-inline bool leaves_more(const Problem& problem, const Lists<Option>& stacks, std::size_t most) {
-    if (problem.n_options() <= most) return false;
-    Held held(problem);
-    std::vector<Option> options;
-    std::vector<Item> items;
-    for (std::size_t k = 0; k < stacks.size(); ++k) {
-        if (held.select(stacks[k]) >= 0) continue;
-        held.list_left(options, items);
-        if (options.size() > most) return true;
-    }
-    return false;
-}
-
 /// What is left of a problem: sets of options have `words` words.
 struct Residual {
     /// A range as a residual numbers it: an item, and the options begin .. end - 1 if they have it.
@@ -165,24 +151,34 @@ struct Branches {
 class ResidualBuilder {
 public:
     explicit ResidualBuilder(const Problem& problem)
-        : problem_(&problem), number_(problem.n_items, unnumbered) {}
+        : held(problem), problem_(&problem), number_(problem.n_items, unnumbered) {}
 
-    /// Build the residual of options and primary items, both ascending. An item for which
-    /// `excludes` is false makes no conflicts.
-    void build(std::span<const Option> options, std::span<const Item> items, Residual& r,
-               auto excludes) {
+    /// Let the options and items be those that a stack leaves; return -1, or the position of an
+    /// option that clashes.
+    std::int32_t select(std::span<const Option> stack) {
+        const std::int32_t clash = held.select(stack);
+        if (clash < 0) held.list_left(options, items);
+        return clash;
+    }
+
+    /// Build the residual of `options` and `items`. An item for which `excludes` is false makes no
+    /// conflicts.
+    void build(Residual& r, auto excludes) {
         r.words = words_for(options.size());
-        r.options.assign(options.begin(), options.end());
-        r.items.assign(items.begin(), items.end());
+        r.options = options;
+        r.items = items;
         number_items(r);
         fill_rows(r);
         fill_conflicts(r, excludes);
         for (const Item i : seen_) number_[i] = unnumbered;
     }
-
-    void build(std::span<const Option> options, std::span<const Item> items, Residual& r) {
-        build(options, items, r, [](Item) { return true; });
+    void build(Residual& r) {
+        build(r, [](Item) { return true; });
     }
+
+    Held held;                    // by the stack selected last
+    std::vector<Option> options;  // ascending
+    std::vector<Item> items;      // primary ones, ascending
 
 private:
     static constexpr std::uint32_t unnumbered = ~0u;
@@ -265,5 +261,15 @@ private:
     std::vector<Painted> painted_;       // by item and colour
     std::vector<Word> others_;           // options of an item that give it another colour
 };
+
+/// True if any of the stacks leaves more than `most` options of a problem.
+inline bool leaves_more(const Problem& problem, const Lists<Option>& stacks, std::size_t most) {
+    if (problem.n_options() <= most) return false;
+    ResidualBuilder left(problem);
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+        if (left.select(stacks[k]) < 0 && left.options.size() > most) return true;
+    }
+    return false;
+}
 
 }  // namespace batchsolve

@@ -29,18 +29,13 @@ namespace batchsolve {
 struct Beginning {
     Beginning(const Problem& problem, std::span<const Option> common)
         : number(problem.n_options(), gone) {
-        Held held(problem);
-        const std::int32_t clash = held.select(common);
+        ResidualBuilder builder(problem);
+        const std::int32_t clash = builder.select(common);
         n_common = clash < 0 ? common.size() : static_cast<std::size_t>(clash);
         if (clash >= 0) return;  // `select` finds no option behind those before it
-        std::vector<Option> options;
-        std::vector<Item> items;
-        held.list_left(options, items);
-        ResidualBuilder(problem).build(options, items, residual);
-        for (std::size_t o = 0; o < options.size(); ++o) {
-            number[options[o]] = static_cast<std::uint32_t>(o);
-        }
-        std::vector<std::size_t> sizes(items.size());
+        builder.build(residual);
+        for (std::uint32_t o = 0; const Option option : residual.options) number[option] = o++;
+        std::vector<std::size_t> sizes(residual.items.size());
         for (const auto i : residual.covers.values)
             most_of_an_item = std::max(most_of_an_item, ++sizes[i]);
     }
