@@ -77,10 +77,9 @@ public:
             return false;
         }
         choose(0);  // drops options, as if the node were entered
-        const auto [node, n_options] = this->cover_range(range);
         levels_[0].kind = Branch::each;
-        levels_[0].node = node;
-        levels_[0].n_branches = n_options;
+        levels_[0].node = this->cover_range(range);
+        levels_[0].n_branches = this->size_[range.item + 1];
         return true;
     }
 

@@ -27,7 +27,6 @@ namespace batchsolve {
 template <bool colored, bool ruled, bool bounded = false>
 class Links {
 public:
-    using Node = batchsolve::Node;
     using Index = std::uint32_t;
 
     explicit Links(const Problem& problem, Handicaps handicaps = {})
@@ -101,7 +100,7 @@ public:
 
     bool open_range(const Range& range) {
         if (range.item >= n_primary_ || used_[range.item + 1] != 0) return false;
-        chosen_[0] = cover_range(range).node;
+        chosen_[0] = cover_range(range);
         return true;
     }
 
@@ -274,24 +273,14 @@ protected:
 
     /// Visit the other nodes of p's option, from p on and around.
     void for_each_other(Index p, auto visit) const {
-        Index q = p + 1;
+        const std::vector<Index>& beyond_spacer = step > 0 ? up_ : down_;
+        Index q = p + step;
         while (q != p) {
             if (top_[q] == 0) {
-                q = up_[q];
+                q = beyond_spacer[q];
             } else {
                 visit(q);
-                ++q;
-            }
-        }
-    }
-    void for_each_other_backwards(Index p, auto visit) const {
-        Index q = p - 1;
-        while (q != p) {
-            if (top_[q] == 0) {
-                q = down_[q];
-            } else {
-                visit(q);
-                --q;
+                q += step;
             }
         }
     }
@@ -307,7 +296,7 @@ protected:
         for_each_other(p, [this](Index q) { unlink(q); });
     }
     [[gnu::always_inline]] void unhide(Index p) {
-        for_each_other_backwards(p, [this](Index q) { relink(q); });
+        for_each_other<-1>(p, [this](Index q) { relink(q); });
     }
 
     [[gnu::always_inline]] void cover(Item i) {
@@ -315,16 +304,9 @@ protected:
         link(left_[i], right_[i]);
     }
 
-    /// The node before the first option of a range in the list of its item, and how many options
-    /// follow it.
-    struct Begun {
-        Index node;
-        std::uint32_t n_options;
-    };
-
     /// Cover the item of a range, and let its list end behind the range: nothing but `try_next`
-    /// goes down the list of a covered item.
-    Begun cover_range(const Range& range) {
+    /// goes down the list of a covered item. Return the node before the first option of the range.
+    Index cover_range(const Range& range) {
         const Item i = range.item + 1;
         cover(i);
         const auto is_before = [this](Index p, Option o) { return p > n_items_ && option_[p] < o; };
@@ -336,7 +318,7 @@ protected:
         cut_ = {i, last, down_[last], size_[i]};
         down_[last] = i;
         size_[i] = n;
-        return {before, n};
+        return before;
     }
 
     /// Let the list that a range has cut be whole again.
@@ -418,7 +400,7 @@ protected:
         for_each_other(p, [this](Index q) { commit(q); });
     }
     [[gnu::always_inline]] void uncommit_others(Index p) {
-        for_each_other_backwards(p, [this](Index q) { uncommit(q); });
+        for_each_other<-1>(p, [this](Index q) { uncommit(q); });
     }
 
     /// An item whose list ends early: the last node, the one that was below it, and its size.
