@@ -9,7 +9,7 @@ namespace batchsolve {
 std::optional<Outcome> search_bits(const Problem& problem, const Task& task,
                                    std::size_t most_options) {
     if (leaves_more(problem, task.stacks, most_options)) return {};
-    return search_with(Bits(problem), task);
+    return search_with(Bits(problem), task, problem.n_options());
 }
 
 }  // namespace batchsolve

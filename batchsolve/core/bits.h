@@ -88,7 +88,6 @@ public:
     std::optional<Item> branch_item(std::size_t level) const {
         return residual_of(level).items[levels_[level].item];
     }
-    bool is_shown(Option) const { return true; }
 
 private:
     static constexpr Word covered = Word{1} << 63;       // in the tag of an item

@@ -5,13 +5,11 @@
 
 namespace batchsolve {
 
-std::unique_ptr<PreparedLinks> prepare_bounded(const Problem& problem,
-                                               std::span<const std::uint32_t> handicaps) {
-    const auto make = [&]<bool colored, bool ruled>() -> std::unique_ptr<PreparedLinks> {
-        using Moves = BoundedLinks<colored, ruled, false, NoPrices>;
-        return std::make_unique<SpareLinks<Moves>>(problem, handicaps);
+PreparedLinks prepare_bounded(const Problem& problem, std::span<const std::uint32_t> handicaps) {
+    const auto prepare = [&]<bool colored, bool ruled>() {
+        return prepared<BoundedLinks<colored, ruled, false, NoPrices>>(problem, handicaps);
     };
-    return with_facts(!problem.colors.empty(), !handicaps.empty(), make);
+    return with_facts(!problem.colors.empty(), !handicaps.empty(), prepare);
 }
 
 }  // namespace batchsolve

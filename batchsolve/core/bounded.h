@@ -30,8 +30,9 @@ public:
     using Base = Links<colored, ruled, true>;
     using typename Base::Index;
 
-    explicit BoundedLinks(const Problem& problem, Handicaps handicaps = {}, Price prices = {})
-        : Base(problem, std::move(handicaps)),
+    explicit BoundedLinks(const Problem& problem, std::span<const std::uint32_t> handicaps = {},
+                          Price prices = {})
+        : Base(problem, handicaps),
           n_options_(problem.n_options()),
           gain_(problem.n_options()),
           levels_(problem.n_options() + 2),
@@ -153,8 +154,6 @@ public:
         if (levels_[level].kind != Branch::each) return {};
         return this->top_[levels_[level].node] - 1;
     }
-
-    bool is_shown(Option o) const { return o < n_options_; }  // taken, not excluded
 
     void begin_to_spend(std::size_t k) { prices_.begin(this->selected_, k); }
     void note_cover(std::size_t level) { prices_.note_cover(level); }

@@ -9,7 +9,7 @@ namespace batchsolve {
 std::optional<Outcome> search_bounded_bits(const Problem& problem, const Task& task) {
     require(!problem.bounds.empty(), "the problem has no bounds");
     if (!BoundedBits::can_take(problem, task.stacks)) return {};
-    return search_with(BoundedBits(problem), task);
+    return search_with(BoundedBits(problem), task, problem.n_options());
 }
 
 }  // namespace batchsolve

@@ -109,7 +109,6 @@ public:
         if (levels_[level].branch != Branch::each) return {};
         return r_.items[levels_[level].item];
     }
-    bool is_shown(Option o) const { return o < problem_->n_options(); }
 
 private:
     static constexpr int need_at = 48, slack_at = 32, size_at = 16;  // fields of a tag

@@ -12,11 +12,12 @@ namespace batchsolve {
 Outcome search_cheapest(const Problem& problem, const Pricing& pricing, const Task& task) {
     require(pricing.ceilings.size() == task.stacks.size() && pricing.n_wanted > 0,
             "each stack has an upper bound, and covers are wanted");
-    const Prices prices(pricing, problem.n_options());
-    if (problem.colors.empty()) {
-        return search_with(BoundedLinks<false, false, false, Prices>(problem, {}, prices), task);
-    }
-    return search_with(BoundedLinks<true, false, false, Prices>(problem, {}, prices), task);
+    const auto search = [&]<bool colored>(std::bool_constant<colored>) {
+        using Moves = BoundedLinks<colored, false, false, Prices>;
+        const Option n = problem.n_options();
+        return search_with(Moves(problem, {}, Prices(pricing, n)), task, n);
+    };
+    return problem.colors.empty() ? search(std::false_type()) : search(std::true_type());
 }
 
 std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int64_t> net,

@@ -5,13 +5,12 @@
 
 namespace batchsolve {
 
-std::unique_ptr<PreparedLinks> prepare_links(const Problem& problem,
-                                             std::span<const std::uint32_t> handicaps) {
+PreparedLinks prepare_links(const Problem& problem, std::span<const std::uint32_t> handicaps) {
     if (!problem.bounds.empty()) return prepare_bounded(problem, handicaps);
-    const auto make = [&]<bool colored, bool ruled>() -> std::unique_ptr<PreparedLinks> {
-        return std::make_unique<SpareLinks<Links<colored, ruled>>>(problem, handicaps);
+    const auto prepare = [&]<bool colored, bool ruled>() {
+        return prepared<Links<colored, ruled>>(problem, handicaps);
     };
-    return with_facts(!problem.colors.empty(), !handicaps.empty(), make);
+    return with_facts(!problem.colors.empty(), !handicaps.empty(), prepare);
 }
 
 }  // namespace batchsolve

@@ -29,10 +29,11 @@ class Links {
 public:
     using Index = std::uint32_t;
 
-    explicit Links(const Problem& problem, Handicaps handicaps = {})
+    explicit Links(const Problem& problem, std::span<const std::uint32_t> handicaps = {})
         : n_items_(problem.n_items),
           n_primary_(problem.n_primary),
-          handicaps_(std::move(handicaps)) {
+          handicaps_(handicaps.begin(), handicaps.end()) {
+        require(handicaps.size() == (ruled ? n_items_ + 1 : 0), "each item has a handicap");
         lay_out_headers(problem.n_primary);
         const std::size_t n_nodes = n_items_ + 2 + problem.n_entries() + problem.n_options();
         for (auto* array : {&top_, &up_, &down_, &option_}) array->reserve(n_nodes);
@@ -134,7 +135,6 @@ public:
         for_each_below(chosen_[level], choice(level).n_branches, visit);
     }
     std::optional<Item> branch_item(std::size_t level) const { return top_[chosen_[level]] - 1; }
-    bool is_shown(Option) const { return true; }
 
 protected:
     static constexpr Color pure = 0xffffffff;
@@ -184,11 +184,11 @@ protected:
 
     /// Return a number of branches of an item, and its handicap added if they are two or more.
     std::uint32_t with_handicap(std::uint32_t n, Item i) const {
-        if constexpr (ruled) return n > 1 ? n + handicaps_.of_item[i] : n;
+        if constexpr (ruled) return n > 1 ? n + handicaps_[i] : n;
         return n;
     }
     std::uint32_t enough() const {
-        if constexpr (ruled) return handicaps_.enough;
+        if constexpr (ruled) return handicaps_[0];
         return 1;
     }
 
@@ -271,7 +271,8 @@ protected:
         ++size_[i];
     }
 
-    /// Visit the other nodes of p's option, from p on and around.
+    /// Visit the other nodes of p's option, from p on and around, or backwards if `step` is -1.
+    template <int step = 1>
     void for_each_other(Index p, auto visit) const {
         const std::vector<Index>& beyond_spacer = step > 0 ? up_ : down_;
         Index q = p + step;
@@ -426,7 +427,7 @@ protected:
     // item -> options of the stack, and with bounds of the search, that have it, not just its
     // colour
     std::vector<std::uint32_t> used_;
-    Handicaps handicaps_;
+    std::vector<std::uint32_t> handicaps_;  // item, counted from 1 -> its handicap; 0 -> enough
     // if the problem has bounds
     std::vector<Bounds> bounds_;    // item -> its bounds; a secondary one has 0 and 1
     std::vector<bool> is_useless_;  // options in no cover

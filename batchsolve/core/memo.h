@@ -16,17 +16,16 @@ class Memo {
 public:
     /// The walk stops once it has taken `most_hidden` options out of lists, if its moves count
     /// them.
-    Memo(Search& search, Table table, std::size_t n_key_words, std::size_t n_count_words,
-         std::size_t n_levels, std::int64_t most_hidden)
-        : totals(search.out.counts.size(), n_count_words),
+    Memo(Search& search, Table table, std::size_t n_levels, std::int64_t most_hidden)
+        : totals(search.out.counts.size(), table.n_count),
           tree_nodes(search.out.counts.size()),
           search_(&search),
           table_(table),
           most_hidden_(most_hidden),
-          key_(n_key_words),
-          found_(n_count_words),
-          total_(n_count_words),
-          before_(n_levels, n_count_words),
+          key_(table.n_key),
+          found_(table.n_count),
+          total_(table.n_count),
+          before_(n_levels, table.n_count),
           sizes_(n_levels),
           handed_(n_levels) {}
 

@@ -12,8 +12,12 @@ namespace batchsolve {
 /// The search of a task by the walk; the rest goes to the frontier.
 class Search {
 public:
-    explicit Search(const Task& task)
-        : out(task.stacks.size()), task_(task), budget_(task.budget), room_(task.room) {}
+    Search(const Task& task, Option n_options)
+        : out(task.stacks.size()),
+          task_(task),
+          last_shown_((task.has_excluded ? 0 : n_options) - 1),
+          budget_(task.budget),
+          room_(task.room) {}
 
     /// Search below the stacks begin .. end - 1, which are of the problem of `moves`.
     void below(Moves auto& moves, auto& visitor, std::size_t begin, std::size_t end) {
@@ -33,7 +37,7 @@ public:
 
     /// Append stack k to the frontier, followed by the choices above a level.
     void hand_back(const Moves auto& moves, std::size_t level) {
-        append(out.frontier, moves, level, [](Option) { return true; });
+        append(out.frontier, moves, level, ~Option{0});
         out.weights.push_back(weight(moves, level));
         out.branches.insert(out.branches.end(), 3, 0);
     }
@@ -42,8 +46,7 @@ public:
     bool count_cover(const Moves auto& moves, std::size_t level) {
         if (to_keep_ > 0) {
             --to_keep_;
-            append(out.covers, moves, level,
-                   [&](Option o) { return task_.has_excluded || moves.is_shown(o); });
+            append(out.covers, moves, level, last_shown_);
         }
         return ++out.counts[k_] == most_covers_;
     }
@@ -137,9 +140,10 @@ private:
         last[2] = range.last;
     }
 
-    void append(GrowingStacks& grown, const Moves auto& moves, std::size_t level, auto is_shown) {
+    /// Append the stack that is searched and the choices above a level, up to a largest option.
+    void append(GrowingStacks& grown, const Moves auto& moves, std::size_t level, Option largest) {
         const auto add = [&](Option o) {
-            if (is_shown(o)) grown.values.push_back(o);
+            if (o <= largest) grown.values.push_back(o);
         };
         for (const Option o : task_.stacks[k_]) add(o);
         for (std::size_t l = 0; l < level; ++l) add(moves.choice(l).option);
@@ -153,6 +157,7 @@ private:
     }
 
     const Task& task_;
+    const Option last_shown_;                  // of a cover; those behind it stand for exclusions
     std::int64_t budget_, room_;               // of the task, left
     std::int64_t allowance_ = 0, wanted_ = 0;  // of the current root, left
     std::int64_t to_keep_ = 0, most_covers_ = 0;
@@ -181,9 +186,9 @@ struct Covers {
     void climb(const Moves auto&, std::size_t) {}
 };
 
-/// Search all stacks of a task, which are of the problem of `moves`.
-Outcome search_with(auto&& moves, const Task& task) {
-    Search search(task);
+/// Search all stacks of a task, which are of the problem of `moves`, with so many options.
+Outcome search_with(auto&& moves, const Task& task, Option n_options) {
+    Search search(task, n_options);
     Covers covers{search};
     search.below(moves, covers, 0, task.stacks.size());
     return std::move(search.out);

@@ -2,6 +2,7 @@
 // short task.
 #pragma once
 
+#include <memory>
 #include <mutex>
 
 #include "engines.h"
@@ -40,18 +41,13 @@ private:
     std::vector<std::unique_ptr<Moves>> idle_;
 };
 
+/// Return a function that searches tasks of a problem by dancing links.
 template <class Links>
-class SpareLinks : public PreparedLinks {
-public:
-    SpareLinks(const Problem& problem, std::span<const std::uint32_t> handicaps)
-        : links_(Links(problem, Handicaps(problem, handicaps))) {}
-
-    Outcome search(const Task& task) const override {
-        return links_.lend([&](Links& links) { return search_with(links, task); });
-    }
-
-private:
-    mutable Spares<Links> links_;
-};
+PreparedLinks prepared(const Problem& problem, std::span<const std::uint32_t> handicaps) {
+    const auto spares = std::make_shared<Spares<Links>>(Links(problem, handicaps));
+    return {[spares, n_options = problem.n_options()](const Task& task) {
+        return spares->lend([&](Links& links) { return search_with(links, task, n_options); });
+    }};
+}
 
 }  // namespace batchsolve

@@ -10,7 +10,7 @@ std::optional<Outcome> search_sparse(const Problem& problem, const Task& task) {
     constexpr std::size_t most_options = (1 << 15) - 1, most_items = (1 << 16) - 129;
     const auto& stacks = task.stacks;
     if (problem.n_primary > most_items || leaves_more(problem, stacks, most_options)) return {};
-    Search search(task);
+    Search search(task, problem.n_options());
     const auto common = common_beginning(stacks);
     const std::int64_t whole[] = {0, std::ssize(common)};
     const bool fits = !leaves_more(problem, {whole, common}, most_options);

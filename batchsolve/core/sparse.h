@@ -143,7 +143,6 @@ public:
     std::optional<Item> branch_item(std::size_t level) const {
         return residual_.items[levels_[level].item];
     }
-    bool is_shown(Option) const { return true; }
 
 private:
     static constexpr std::size_t width = n_lanes<Cell>;

@@ -25,29 +25,25 @@ public:
     static constexpr std::size_t n_others = 2;
 
     Table(Rows<Word> rows, std::size_t n_key_words, std::size_t n_count_words)
-        : words_(rows.values),
-          n_key_(n_key_words),
-          n_count_(n_count_words),
-          width_(n_key_words + n_count_words + n_others),
-          n_rows_(rows.size()) {
-        require(n_rows_ > 0 && rows.width == width_,
+        : n_key(n_key_words), n_count(n_count_words), rows_(rows) {
+        require(rows.size() > 0 && rows.width == n_key + n_count + n_others,
                 "a table has one or more rows of the width of the problem");
     }
 
     /// Look a key up. Return the size of its subtree and write the count, or return 0.
     std::uint64_t find(std::span<const Word> key, std::span<Word> count) const {
-        std::size_t row = hash_of(key) % n_rows_;
+        std::size_t row = hash_of(key) % rows_.n_rows;
         for (int k = 0; k < window; ++k) {
-            const std::size_t at = row * width_;
+            const std::size_t at = row * rows_.width;
             const Word version = word(at).load(std::memory_order_acquire);
             if (version == 0) break;
             if (version % 2 == 0 && has_key(at, key)) {
-                for (std::size_t w = 0; w < n_count_; ++w) count[w] = load(at + 1 + n_key_ + w);
-                const std::uint64_t size = load(at + width_ - 1);
+                for (std::size_t w = 0; w < n_count; ++w) count[w] = load(at + 1 + n_key + w);
+                const std::uint64_t size = load(at + rows_.width - 1);
                 std::atomic_thread_fence(std::memory_order_acquire);
                 if (load(at) == version) return size;
             }
-            row = row + 1 == n_rows_ ? 0 : row + 1;
+            row = row + 1 == rows_.n_rows ? 0 : row + 1;
         }
         return 0;
     }
@@ -63,21 +59,23 @@ public:
             return;
         }
         std::atomic_thread_fence(std::memory_order_release);
-        for (std::size_t w = 0; w < n_key_; ++w) write(at + 1 + w, key[w]);
-        for (std::size_t w = 0; w < n_count_; ++w) write(at + 1 + n_key_ + w, count[w]);
-        write(at + width_ - 1, size);
+        for (std::size_t w = 0; w < n_key; ++w) write(at + 1 + w, key[w]);
+        for (std::size_t w = 0; w < n_count; ++w) write(at + 1 + n_key + w, count[w]);
+        write(at + rows_.width - 1, size);
         word(at).store(version + 2, std::memory_order_release);
     }
+
+    const std::size_t n_key, n_count;  // words of each
 
 private:
     static constexpr int window = 8;  // rows in which a key may lie
 
-    std::atomic_ref<Word> word(std::size_t at) const { return std::atomic_ref(words_[at]); }
+    std::atomic_ref<Word> word(std::size_t at) const { return std::atomic_ref(rows_.values[at]); }
     Word load(std::size_t at) const { return word(at).load(std::memory_order_relaxed); }
     void write(std::size_t at, Word value) { word(at).store(value, std::memory_order_relaxed); }
 
     bool has_key(std::size_t at, std::span<const Word> key) const {
-        for (std::size_t w = 0; w < n_key_; ++w) {
+        for (std::size_t w = 0; w < n_key; ++w) {
             if (load(at + 1 + w) != key[w]) return false;
         }
         return true;
@@ -85,22 +83,21 @@ private:
 
     /// Return where the row begins over which a key is to be written.
     std::size_t place_for(std::span<const Word> key) const {
-        std::size_t row = hash_of(key) % n_rows_, place = row * width_;
+        std::size_t row = hash_of(key) % rows_.n_rows, place = row * rows_.width;
         std::uint64_t least = ~std::uint64_t{0};
         for (int k = 0; k < window; ++k) {
-            const std::size_t at = row * width_;
+            const std::size_t at = row * rows_.width;
             if (load(at) == 0) return at;
-            if (const std::uint64_t kept = load(at + width_ - 1); kept < least) {
+            if (const std::uint64_t kept = load(at + rows_.width - 1); kept < least) {
                 place = at;
                 least = kept;
             }
-            row = row + 1 == n_rows_ ? 0 : row + 1;
+            row = row + 1 == rows_.n_rows ? 0 : row + 1;
         }
         return place;
     }
 
-    std::span<Word> words_;
-    std::size_t n_key_, n_count_, width_, n_rows_;
+    Rows<Word> rows_;
 };
 
 }  // namespace batchsolve

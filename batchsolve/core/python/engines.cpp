@@ -2,7 +2,6 @@
 #include "engines.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/unique_ptr.h>
 
 #include "cheapest.h"
 #include "python/module.h"
@@ -15,16 +14,23 @@ void add_engines(nb::module_& m) {
     m.def("first_repeating", &first_repeating<Item>, Unlocked());
     nb::class_<PreparedLinks>(m, "Links");
     m.def("links", &prepare_links);
-    m.def("search_links", &PreparedLinks::search, Unlocked());
+    m.def(
+        "search_links",
+        [](const PreparedLinks& links, const Task& task) { return links.search(task); },
+        Unlocked());
     m.def("search_bits", &search_bits, Unlocked());
     m.def("search_sparse", &search_sparse, Unlocked());
     m.def("search_bounded_bits", &search_bounded_bits, Unlocked());
     m.def("search_cheapest", &search_cheapest, Unlocked());
     m.def("take_taxes", &take_taxes);
     nb::class_<PreparedMemo>(m, "Memo")
-        .def_prop_ro("table_width", &PreparedMemo::table_width)
-        .def("count", &PreparedMemo::count, Unlocked());
-    m.def("memo", &PreparedMemo::of);
+        .def_ro("table_width", &PreparedMemo::table_width)
+        .def(
+            "count",
+            [](const PreparedMemo& memo, Rows<Word> table, const Task& task,
+               std::int64_t most_hidden) { return memo.count(table, task, most_hidden); },
+            Unlocked());
+    m.def("memo", &prepare_memo);
 }
 
 }  // namespace batchsolve::python
