@@ -33,15 +33,15 @@ PreparedLinks prepare_bounded(const Problem& problem, std::span<const std::uint3
 
 // Engines that take residuals (residual.h) have no outcome if one is too large for them.
 
-/// See bits.h. Its matrix of conflicts has a bit for each two options that a stack leaves, which
+/// See bits.cpp. Its matrix of conflicts has a bit for each two options that a stack leaves, which
 /// are `most_options` at most.
 std::optional<Outcome> search_bits(const Problem& problem, const Task& task,
                                    std::size_t most_options);
 
-/// See sparse.h.
+/// See sparse.cpp.
 std::optional<Outcome> search_sparse(const Problem& problem, const Task& task);
 
-/// See bounded_bits.h.
+/// See bounded_bits.cpp.
 std::optional<Outcome> search_bounded_bits(const Problem& problem, const Task& task);
 
 /// See cheapest.h.

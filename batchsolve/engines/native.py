@@ -1,7 +1,7 @@
 """The engines of the native core: problems and tasks in, outcomes out.
 
-The searches of exact covers are those of `batchsolve/core`: `links.h`, `bits.h`, `sparse.h`,
-`bounded.h` and `bounded_bits.h`; that of the cheapest covers is `cheapest.h`. Its options are
+The searches of exact covers are those of `batchsolve/core`: `links.h`, `bits.cpp`, `sparse.cpp`,
+`bounded.h` and `bounded_bits.cpp`; that of the cheapest covers is `cheapest.h`. Its options are
 numbered by their cost per item (see `Pricing`), so that the cheapest are tried first and the order
 of the tree is that of numbers. Grids are searched, and puzzles dug out of solved grids, in the
 lanes of `core/lanes`.
@@ -117,7 +117,7 @@ def search_cells(problem: ExactCover, task: Task) -> Outcome:
 def search_grids(problem: ExactCover, task: Task) -> Outcome:
     """Search the grids of a task, many side by side in SIMD lanes; see `batchsolve.engines`.
 
-    Each lane searches below one stack; see ``core/lanes/search.h``. The width of a vector is that
+    Each lane searches below one stack; see ``core/lanes/search.cpp``. The width of a vector is that
     of the machine's registers. Only the time depends on it and, under a budget, the frontier.
     Stacks with branches come from other engines, and are left to dancing links.
     """

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "symmetry/form_search.h"
-#include "symmetry/form_table.h"
 
 namespace batchsolve::symmetry {
 

@@ -46,4 +46,7 @@ struct Boxes {
 Forms canonical_forms(Rows<const std::uint8_t> grids, int box_rows, int box_columns,
                       std::size_t most_states, bool by_table);
 
+/// Find the form of a completed 9×9 grid whose digits do not clash. See form_table.cpp.
+void find_in_table(std::span<const std::uint8_t, 81> grid, Form& form);
+
 }  // namespace batchsolve::symmetry
