@@ -78,9 +78,6 @@ private:
     static constexpr int patience = 16;
 
     enum class Phase { new_lane, fill, begin, dig, review, weigh };
-    /// What a lane does next: wait for propagation, search for a second solution, fill a grid,
-    /// begin an attempt, take the next row, or nothing.
-    enum class Next { wait, search, fill, attempt, row, nothing };
 
     struct Guess {
         int cell;
@@ -113,64 +110,56 @@ private:
         std::vector<std::int64_t> n_blocked;  // place -> clues that have to stay from there on
     };
 
-    // ---- attempts -------------------------------------------------------------------------------
+    // ---- attempts: what follows returns true if the lane has a grid to be propagated ------------
 
-    /// Go on with a lane whose grid is propagated; return true if it has more to do.
+    /// Go on with a lane whose grid is propagated.
     bool go_on(int lane, bool is_solved, bool is_over) {
         Lane& here = lanes_[lane];
-        Next next = next_of(lane, is_solved, is_over);
-        if (next == Next::row) {
-            if (next_row_ >= end_) return false;
-            here.row = next_row_++;
-            here.goes_back = false;
-            next = Next::attempt;
-        }
-        if (next == Next::attempt) {
-            begin_attempt(here);
-            next = Next::fill;
-        }
-        if (next == Next::fill) begin_fill(lane);
-        if (next == Next::search) begin_search(lane);
-        return next != Next::nothing;
-    }
-
-    Next next_of(int lane, bool is_solved, bool is_over) {
-        Lane& here = lanes_[lane];
-        if (here.phase == Phase::new_lane) return Next::row;
+        if (here.phase == Phase::new_lane) return begin_row(lane);
         ++made_.nodes[here.row];
-        if (here.row >= end_) return Next::nothing;  // a row before it has failed
+        if (here.row >= end_) return false;  // a row before it has failed
         if (made_.nodes[here.row] > wish_.row_nodes) {
             end_ = here.row;
-            return Next::nothing;
+            return false;
         }
         here.without = -1;
         if (here.phase == Phase::fill) return go_on_filling(lane, is_solved, is_over);
         Verdict verdict = judge(lane, is_solved);
         if (verdict == Verdict::open) {
-            if (branch(lane, is_over, false, true)) return Next::wait;
+            if (branch(lane, is_over, false, true)) return true;
             verdict = Verdict::one;
         }
         return conclude(lane, verdict);
     }
 
-    void begin_attempt(Lane& here) {
+    bool begin_row(int lane) {
+        if (next_row_ >= end_) return false;
+        lanes_[lane].row = next_row_++;
+        lanes_[lane].goes_back = false;
+        return begin_attempt(lane);
+    }
+
+    bool begin_attempt(int lane) {
+        Lane& here = lanes_[lane];
         here.random = streams_.of(rows_[here.row], made_.attempts[here.row]);
         here.n_filled = 0;
         here.weights = 0;
         here.phase = Phase::fill;
         here.trial_nodes = 0;
+        return begin_fill(lane);
     }
 
-    Next fail(const Lane& here, Reason reason) {
-        ++made_.reasons[here.row][static_cast<std::size_t>(reason)];
-        if (wish_.is_single) return Next::row;
-        ++made_.attempts[here.row];
-        return Next::attempt;
+    bool fail(int lane, Reason reason) {
+        const std::size_t row = lanes_[lane].row;
+        ++made_.reasons[row][static_cast<std::size_t>(reason)];
+        if (wish_.is_single) return begin_row(lane);
+        ++made_.attempts[row];
+        return begin_attempt(lane);
     }
 
     // ---- filling a grid -------------------------------------------------------------------------
 
-    void begin_fill(int lane) {
+    bool begin_fill(int lane) {
         Lane& here = lanes_[lane];
         here.weight = least_weight;
         here.guesses.clear();
@@ -193,23 +182,24 @@ private:
                 other = digit_bit(digit);
             }
         }
+        return true;
     }
 
-    Next go_on_filling(int lane, bool is_solved, bool is_over) {
+    bool go_on_filling(int lane, bool is_solved, bool is_over) {
         Lane& here = lanes_[lane];
         ++here.trial_nodes;
         if (here.trial_nodes > wish_.fill_nodes && wish_.is_single)
-            return fail(here, Reason::empty);
+            return fail(lane, Reason::empty);
         if (is_solved) take_filled(lane);
         if (!is_solved && !(here.goes_back && here.n_filled > 0)) {
-            if (here.goes_back && here.trial_nodes % (patience * n_cells_) == 0) return Next::fill;
-            return branch(lane, is_over, true, here.goes_back) ? Next::wait : Next::fill;
+            const bool is_stuck = here.goes_back && here.trial_nodes % (patience * n_cells_) == 0;
+            return (!is_stuck && branch(lane, is_over, true, here.goes_back)) || begin_fill(lane);
         }
-        if (here.n_filled < wish_.n_fills && !here.goes_back) return Next::fill;
+        if (here.n_filled < wish_.n_fills && !here.goes_back) return begin_fill(lane);
         here.trials.begin(here.random);
         here.place = Trials::stays;
         here.phase = wish_.outside.empty() ? Phase::dig : Phase::begin;
-        return wish_.outside.empty() ? go_on_digging(lane, 0) : Next::search;
+        return wish_.outside.empty() ? go_on_digging(lane, 0) : begin_search(lane);
     }
 
     /// Take a filled grid as the solution, with a chance by its weight.
@@ -232,7 +222,7 @@ private:
 
     /// Fill the grid with the clues that are still there at `place`, in the order of units. The
     /// cell `without`, unless it is -1, holds another digit than in the solution.
-    void begin_search(int lane) {
+    bool begin_search(int lane) {
         Lane& here = lanes_[lane];
         for (int cell = 0; cell < n_cells_; ++cell) {
             // both are computed: whether a clue is still there cannot be predicted
@@ -247,6 +237,7 @@ private:
         }
         here.guesses.clear();
         here.trial_nodes = 0;
+        return true;
     }
 
     Verdict judge(int lane, bool is_solved) {
@@ -299,68 +290,70 @@ private:
     // ---- digging --------------------------------------------------------------------------------
 
     /// Draw the conclusion from a search for a second solution.
-    Next conclude(int lane, Verdict verdict) {
+    bool conclude(int lane, Verdict verdict) {
         Lane& here = lanes_[lane];
         Trials& trials = here.trials;
         int size = 0;
         switch (here.phase) {
             case Phase::dig:
                 if (verdict == Verdict::too_long && wish_.is_minimal && trials.has_one_unit()) {
-                    return fail(here, Reason::spare);  // a clue that may be one too many
+                    return fail(lane, Reason::spare);  // a clue that may be one too many
                 }
                 size = trials.end_trial(verdict, [&](int cell) { return differs(lane, cell); });
                 return go_on_digging(lane, size);
             case Phase::begin:
-                if (verdict != Verdict::one) return fail(here, Reason::several);
+                if (verdict != Verdict::one) return fail(lane, Reason::several);
                 here.phase = Phase::dig;
                 return go_on_digging(lane, 0);
             case Phase::review:
-                if (verdict != Verdict::two) return fail(here, Reason::spare);
-                return look_at_clue(here, here.clue + 1);
+                if (verdict != Verdict::two) return fail(lane, Reason::spare);
+                return look_at_clue(lane, here.clue + 1);
             default:
-                if (verdict == Verdict::too_long) return fail(here, Reason::spare);
-                if (!bound(lane, verdict)) return look_at_clue(here, here.clue + 1);
+                if (verdict == Verdict::too_long) return fail(lane, Reason::spare);
+                if (!bound(lane, verdict)) return look_at_clue(lane, here.clue + 1);
                 here.without = here.clue;
-                return Next::search;
+                return begin_search(lane);
         }
     }
 
     /// Go on with a trial of this size, or fewer units of the last one if it is negative.
-    Next go_on_digging(int lane, int size) {
+    bool go_on_digging(int lane, int size) {
         Lane& here = lanes_[lane];
         Trials& trials = here.trials;
         if (size < 0 || trials.begin_trial(size)) {
             here.without = trials.single();
-            return Next::search;
+            return begin_search(lane);
         }
         const auto n_clues = trials.n_clues();
         if (n_clues < wish_.fewest || n_clues > wish_.most) {
             auto &fewest = made_.fewest[here.row], &most = made_.most[here.row];
             fewest = std::min(fewest, n_clues);
             most = std::max(most, n_clues);
-            return fail(here, Reason::number);
+            return fail(lane, Reason::number);
         }
         std::ranges::fill(here.n_blocked, 0);
         here.phase = wish_.is_weighed ? Phase::weigh : Phase::review;
         // each clue alone has been tried where units are single cells
         const bool is_done = !wish_.is_weighed && (!wish_.is_minimal || wish_.has_single_units());
-        return is_done ? finish(here) : look_at_clue(here, 0);
+        return is_done ? finish(lane) : look_at_clue(lane, 0);
     }
 
     /// Look at the next clue from a cell on: whether it can go, or when it has to stay.
-    Next look_at_clue(Lane& here, int cell) {
+    bool look_at_clue(int lane, int cell) {
+        Lane& here = lanes_[lane];
         while (cell < n_cells_ && here.trials.gone(cell) != Trials::stays) ++cell;
-        if (cell == n_cells_) return finish(here);
+        if (cell == n_cells_) return finish(lane);
         here.clue = here.without = cell;
         if (here.phase == Phase::weigh) {
             here.goes = -1;
             here.stays = wish_.n_units();
             here.place = (here.stays - 1) / 2;
         }
-        return Next::search;
+        return begin_search(lane);
     }
 
-    Next finish(const Lane& here) {
+    bool finish(int lane) {
+        const Lane& here = lanes_[lane];
         for (int cell = 0; cell < n_cells_; ++cell) {
             const auto digit = static_cast<std::uint8_t>(here.solution[cell] + 1);
             const bool is_clue = here.trials.gone(cell) == Trials::stays;
@@ -370,7 +363,7 @@ private:
         double& weight = made_.weights[here.row];
         weight = here.weights / least_weight / static_cast<double>(wish_.n_fills);
         if (wish_.is_weighed) weight *= weight_of(here);
-        return Next::row;
+        return begin_row(lane);
     }
 
     // ---- weights --------------------------------------------------------------------------------
