@@ -29,13 +29,6 @@ public:
     Search(LaneGrids<T>& grids, const Task& task)
         : grids_(grids),
           task_(task),
-          n_cells_(grids.cells.size()),
-          n_digits_(grids.n_digits()),
-          out_(task.stacks.size()),
-          segments_(task.stacks.size()),
-          is_any_order_(task.is_any_order && task.budget >= n_lanes * n_cells_),
-          budget_(task.budget),
-          room_(task.room),
           want_(task.stacks.limits.begin(), task.stacks.limits.end()),
           allowance_(task.stacks.allowances.begin(), task.stacks.allowances.end()),
           is_split_(task.stacks.size()) {}
@@ -209,10 +202,9 @@ private:
         const Digits only = cell[lane];
         return std::countr_zero(only);
     }
-    Option option(int cell, int digit) const {
-        return static_cast<Option>(cell * n_digits_ + digit);
+    Option option(const Guess& guess) const {
+        return static_cast<Option>(guess.cell * n_digits_ + guess.digit);
     }
-    Option option(const Guess& guess) const { return option(guess.cell, guess.digit); }
 
     void guess(int lane) {
         Lane& here = lanes_[lane];
@@ -419,15 +411,15 @@ private:
 
     LaneGrids<T>& grids_;
     const Task& task_;
-    const int n_cells_, n_digits_;
-    Outcome out_;
+    const int n_cells_ = grids_.cells.size(), n_digits_ = grids_.n_digits();
+    Outcome out_{task_.stacks.size()};
     std::vector<std::uint8_t> digits_;     // of covers
     std::vector<std::uint8_t> is_filled_;  // cells of the cover that is written
-    Segments segments_;
+    Segments segments_{task_.stacks.size()};
     /// Lanes that share a root go broad before one goes deep: a small budget would end there, with
     /// a large frontier and no cover.
-    const bool is_any_order_;
-    std::int64_t budget_, room_;                  // of the task, left
+    const bool is_any_order_ = task_.is_any_order && task_.budget >= n_lanes * n_cells_;
+    std::int64_t budget_ = task_.budget, room_ = task_.room;  // left
     std::vector<std::int64_t> want_, allowance_;  // of the root whose first stack it is, left
     std::vector<bool> is_split_;                  // whether several lanes search below that root
     std::size_t next_ = 0;                        // the first stack that no lane has taken
