@@ -64,26 +64,28 @@ public:
 
     void set_segment(int line, int box, const Once<Lanes>& cells) { segment_[line][box] = cells; }
 
-    /// Look at a line with these naked singles, all segments being set; return the digits with
-    /// several places.
-    Lanes review_line(int i, Lanes naked, Findings<Lanes>& found) const {
-        Lanes in_one{};  // the digits with two places in a segment
-        for (int k = 0; k < n_; ++k) in_one |= segment_[i][k].twice;
-        return found.review(line(i), in_one, naked);
+    /// The segments of a line, or of a box, all segments being set.
+    auto line(int i) const {
+        return [this, i](int k) { return segment_[i][k]; };
     }
-    Lanes review_box(int k, Lanes naked, Findings<Lanes>& found) const {
-        Lanes in_one{};
-        for (int i = 0; i < n_; ++i) in_one |= segment_[i][k].twice;
-        return found.review(box(k), in_one, naked);
+    auto box(int k) const {
+        return [this, k](int i) { return segment_[i][k]; };
+    }
+
+    /// Look at a line, or a box, with these naked singles; return the digits with several places.
+    Lanes review(auto segment, Lanes naked, Findings<Lanes>& found) const {
+        Lanes in_one{};  // the digits with two places in a segment
+        for (int k = 0; k < n_; ++k) in_one |= segment(k).twice;
+        return found.review(joined(segment), in_one, naked);
     }
 
     /// Find for every segment of `length` cells the digits that are needed elsewhere.
     void lock_out(int length) {
         std::array<Lanes, most> in_two;  // digits of two segments of a box
-        for (int k = 0; k < n_; ++k) in_two[k] = box(k).twice;
+        for (int k = 0; k < n_; ++k) in_two[k] = joined(box(k)).twice;
         std::array<std::array<Lanes, most>, most> must;
         for (int i = 0; i < n_; ++i) {
-            const Lanes in_line = line(i).twice;
+            const Lanes in_line = joined(line(i)).twice;
             for (int k = 0; k < n_; ++k) {
                 const Lanes once = segment_[i][k].once;
                 const Lanes needed = once & ~(in_line & in_two[k]);
@@ -105,14 +107,10 @@ public:
     Lanes out(int line, int box) const { return out_[line][box]; }
 
 private:
-    Once<Lanes> line(int i) const {
+    /// The digits of segments, and of two of them.
+    Once<Lanes> joined(auto segment) const {
         Once<Lanes> all{};
-        for (int k = 0; k < n_; ++k) all.add(segment_[i][k].once);
-        return all;
-    }
-    Once<Lanes> box(int k) const {
-        Once<Lanes> all{};
-        for (int i = 0; i < n_; ++i) all.add(segment_[i][k].once);
+        for (int k = 0; k < n_; ++k) all.add(segment(k).once);
         return all;
     }
 
@@ -197,8 +195,8 @@ private:
         }
         std::array<Lanes, Shape::most_rows> in_row, in_box;
         for (int i = 0; i < box_.rows; ++i) {
-            in_row[i] = chute.review_line(i, row_[first + i], found);
-            in_box[i] = chute.review_box(i, in_box_[first + i], found);
+            in_row[i] = chute.review(chute.line(i), row_[first + i], found);
+            in_box[i] = chute.review(chute.box(i), in_box_[first + i], found);
             found.open |= in_row[i];
         }
         chute.lock_out(box_.columns);
@@ -226,7 +224,7 @@ private:
         }
         std::array<Lanes, Shape::most_columns> in_column;
         for (int i = 0; i < box_.columns; ++i) {
-            in_column[i] = chute.review_line(i, column_[first + i], found);
+            in_column[i] = chute.review(chute.line(i), column_[first + i], found);
         }
         chute.lock_out(box_.rows);
         for (int i = 0; i < box_.columns; ++i) {
