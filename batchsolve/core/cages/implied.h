@@ -43,7 +43,10 @@ public:
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
           ranges_(ranges),
           n_shared_(houses.size()),
-          houses_(houses.size(), words_for(n_cells)) {
+          houses_(houses.size(), words_for(n_cells)),
+          inside_(houses_.width),
+          left_(houses_.width),
+          out_(houses_.width) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
         require(houses.width == n_, "houses have as many cells as there are digits");
@@ -106,28 +109,30 @@ private:
     /// Add the cages that follow from the sum of a house, and of those behind it that are disjoint.
     void follow_from(std::size_t house) {
         const std::size_t end = house < n_shared_ ? n_shared_ : houses_.size();
-        inside_.assign(houses_.width, 0);
+        // what is local stays in registers while words are written
+        const Rows<const Word> cages{cages_.values, cages_.size(), cages_.width};
+        const std::span<Word> inside(inside_), left(left_), out(out_);
+        std::ranges::fill(inside, 0);
         std::int64_t total = 0;
         for (std::size_t h = house; h < std::min(house + longest_run, end); ++h) {
-            if (do_meet(houses_[h], inside_)) return;
-            join(inside_, houses_[h]);
+            if (do_meet(houses_[h], inside)) return;
+            join(inside, houses_[h]);
             total += most_;
-            left_ = inside_;
-            out_.assign(houses_.width, 0);
+            std::ranges::copy(inside, left.begin());
+            std::ranges::fill(out, 0);
             std::int64_t of_left = total, of_out = -total;
-            for (std::size_t k = 0; k < cages_.size(); ++k) {
-                const auto cage = cages_[k];
-                if (!do_meet(cage, inside_)) continue;
-                join(out_, cage);
+            for (std::size_t k = 0; k < cages.size(); ++k) {
+                if (!do_meet(cages[k], inside)) continue;
+                join(out, cages[k]);
                 of_out += totals_[k];
-                if (!is_within(cage, inside_)) continue;
-                take_away(left_, cage);
+                if (!is_within(cages[k], inside)) continue;
+                take_away(left, cages[k]);
                 of_left -= totals_[k];
             }
-            add_if_new(left_, n_ - 1, of_left);
-            if (!is_within(inside_, out_)) continue;
-            take_away(out_, inside_);
-            add_if_new(out_, n_, of_out);
+            add_if_new(left, n_ - 1, of_left);
+            if (!is_within(inside, out)) continue;
+            take_away(out, inside);
+            add_if_new(out, n_, of_out);
         }
     }
 
