@@ -22,7 +22,9 @@ auto with_facts(bool one, bool other, auto function) {
 
 /// A problem prepared for dancing links, which several threads may search.
 struct PreparedLinks {
-    std::function<Outcome(const Task&)> search;
+    Outcome search(const Task& task) const { return by_task(task); }
+
+    std::function<Outcome(const Task&)> by_task;
 };
 
 /// See links.h, and bounded.h for problems with bounds. Handicaps are those of a branching rule, if
@@ -58,12 +60,15 @@ struct Counted {
 
 /// A problem prepared for counting by memo, which several threads may search. See memo.h.
 struct PreparedMemo {
-    std::size_t table_width;
-
     /// The table has rows of `table_width` words, which are 0 at first; other threads and processes
     /// may use it at the same time. Without bounds, the search also stops once it has taken so many
     /// options out of lists.
-    std::function<Counted(Rows<Word> table, const Task& task, std::int64_t most_hidden)> count;
+    Counted count(Rows<Word> table, const Task& task, std::int64_t most_hidden) const {
+        return by_table(table, task, most_hidden);
+    }
+
+    std::size_t table_width;
+    std::function<Counted(Rows<Word>, const Task&, std::int64_t)> by_table;
 };
 
 /// The primary items are in an order. Counts have so many words, which must suffice for the number

@@ -1,4 +1,5 @@
-// Arrays of Python as the spans and rows of the core, and its vectors as arrays of Python.
+// Arrays of Python as the spans and rows of the core, its vectors as arrays of Python, and the
+// functions that add what Python calls to the module.
 //
 // Only the files of this folder know Python. The casters of this one check the shapes and types of
 // arrays, so that functions of the core are bound as they are; what an array says of another (an
@@ -25,20 +26,20 @@ using Grids = Rows<const std::uint8_t>;
 using Unlocked = nb::call_guard<nb::gil_scoped_release>;
 
 /// Return an array of Python that owns the values of a vector.
-template <class T, class... Sizes>
-nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values, Sizes... shape) {
+template <class T>
+nb::ndarray<nb::numpy, T> array_of(std::vector<T>&& values,
+                                   std::initializer_list<std::size_t> shape) {
     auto* kept = new std::vector<T>(std::move(values));
     const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return {kept->data(), {shape...}, owner};
+    return {kept->data(), shape, owner};
 }
 template <class T>
 auto to_python(std::vector<T>&& values) {
-    const auto n = values.size();
-    return array_of(std::move(values), n);
+    return array_of(std::move(values), {values.size()});
 }
 template <class T>
 auto to_python(Matrix<T>&& rows) {
-    return array_of(std::move(rows.values), rows.n_rows, rows.width);
+    return array_of(std::move(rows.values), {rows.n_rows, rows.width});
 }
 
 /// What nanobind asks of a caster that makes a value.
@@ -74,6 +75,12 @@ struct ViewCaster : CasterOf<View> {
 
     nb::detail::make_caster<Array> array;
 };
+
+// What each room of the core adds to the module.
+void add_engines(nb::module_& m);
+void add_graphs(nb::module_& m);
+void add_lanes(nb::module_& m);
+void add_grids(nb::module_& m);
 
 }  // namespace batchsolve::python
 

@@ -4,7 +4,7 @@
 #include <nanobind/stl/optional.h>
 
 #include "cheapest.h"
-#include "python/module.h"
+#include "python/casters.h"
 
 namespace batchsolve::python {
 
@@ -14,10 +14,7 @@ void add_engines(nb::module_& m) {
     m.def("first_repeating", &first_repeating<Item>, Unlocked());
     nb::class_<PreparedLinks>(m, "Links");
     m.def("links", &prepare_links);
-    m.def(
-        "search_links",
-        [](const PreparedLinks& links, const Task& task) { return links.search(task); },
-        Unlocked());
+    m.def("search_links", &PreparedLinks::search, Unlocked());
     m.def("search_bits", &search_bits, Unlocked());
     m.def("search_sparse", &search_sparse, Unlocked());
     m.def("search_bounded_bits", &search_bounded_bits, Unlocked());
@@ -25,11 +22,7 @@ void add_engines(nb::module_& m) {
     m.def("take_taxes", &take_taxes);
     nb::class_<PreparedMemo>(m, "Memo")
         .def_ro("table_width", &PreparedMemo::table_width)
-        .def(
-            "count",
-            [](const PreparedMemo& memo, Rows<Word> table, const Task& task,
-               std::int64_t most_hidden) { return memo.count(table, task, most_hidden); },
-            Unlocked());
+        .def("count", &PreparedMemo::count, Unlocked());
     m.def("memo", &prepare_memo);
 }
 

@@ -1,7 +1,7 @@
 // Graphs of all covers: drawn, drawn anew, and asked.
 #include "graph_queries.h"
 #include "graph_search.h"
-#include "python/module.h"
+#include "python/casters.h"
 #include "redrawing.h"
 
 namespace batchsolve::python {

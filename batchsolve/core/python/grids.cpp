@@ -4,7 +4,7 @@
 #include "draw/cages.h"
 #include "draw/lines.h"
 #include "draw/regions.h"
-#include "python/module.h"
+#include "python/casters.h"
 #include "rate/ratings.h"
 #include "rate/techniques.h"
 #include "symmetry/forms.h"

@@ -1,7 +1,7 @@
 // The engine `lanes`, and digging.
 #include "lanes/lanes.h"
 
-#include "python/module.h"
+#include "python/casters.h"
 
 namespace batchsolve::python {
 

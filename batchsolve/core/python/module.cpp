@@ -1,5 +1,5 @@
 // The Python module of one level: each room of the core adds its functions.
-#include "python/module.h"
+#include "python/casters.h"
 
 NB_MODULE(BATCHSOLVE_MODULE, m) {
     nanobind::set_leak_warnings(false);  // caches of Python keep objects until the process ends
