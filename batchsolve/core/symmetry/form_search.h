@@ -96,9 +96,7 @@ private:
 
     static std::uint8_t byte(int x) { return static_cast<std::uint8_t>(x); }
 
-    static auto& at(auto& line, int x) { return line[static_cast<std::size_t>(x)]; }
-
-    Row row_of(const State& state, int r) const { return at(grids_[state.turned].rows, r); }
+    Row row_of(const State& state, int r) const { return grids_[state.turned].rows[r]; }
 
     static std::uint32_t bits(int n) { return (std::uint32_t{1} << n) - 1; }
 
@@ -106,8 +104,8 @@ private:
         grids_[0].blank = grids_[1].blank = bits(n_);
         for (int x = 0; x < n_; ++x) {
             for (int y = 0; y < n_; ++y) {
-                const auto digit = at(puzzle, x * n_ + y);
-                at(at(grids_[0].rows, x), y) = at(at(grids_[1].rows, y), x) = digit;
+                const auto digit = puzzle[x * n_ + y];
+                grids_[0].rows[x][y] = grids_[1].rows[y][x] = digit;
                 if (digit == 0) continue;
                 grids_[0].blank &= ~(std::uint32_t{1} << x);
                 grids_[1].blank &= ~(std::uint32_t{1} << y);
@@ -124,7 +122,7 @@ private:
         states_.clear();
         const auto n_stacks = static_cast<std::size_t>(n_ / boxes_.columns);
         for (int turned = 0; turned <= (boxes_.rows == boxes_.columns); ++turned) {
-            const auto blank = at(grids_, 1 - turned).blank;
+            const auto blank = grids_[1 - turned].blank;
             const auto is_blank = [&](int stack) {
                 const auto columns = bits(boxes_.columns) << (stack * boxes_.columns);
                 return (blank & columns) == columns;
@@ -153,9 +151,9 @@ private:
             const int first = x;
             for (int y = 0; y < boxes_.columns; ++y, ++x) {
                 const int column = stack * boxes_.columns + y;
-                at(state.columns, x) = byte(column);
-                at(state.places, column) = byte(x);
-                at(state.starts, x) = byte(first);
+                state.columns[x] = byte(column);
+                state.places[column] = byte(x);
+                state.starts[x] = byte(first);
             }
         }
     }
@@ -170,7 +168,7 @@ private:
             const auto used = rows_used(state, k);
             int r = 0, end = n_;
             if (k % boxes_.rows) {  // a row of the band of the row before
-                r = at(state.rows, k - 1) / boxes_.rows * boxes_.rows;
+                r = state.rows[k - 1] / boxes_.rows * boxes_.rows;
                 end = r + boxes_.rows;
             }
             for (; r < end; ++r) {
@@ -187,7 +185,7 @@ private:
     /// Return the rows of the puzzle that are the first k of the form, a bit each.
     static std::uint32_t rows_used(const State& state, int k) {
         std::uint32_t used = 0;
-        for (int j = 0; j < k; ++j) used |= std::uint32_t{1} << at(state.rows, j);
+        for (int j = 0; j < k; ++j) used |= std::uint32_t{1} << state.rows[j];
         return used;
     }
 
@@ -219,7 +217,7 @@ private:
         for (int first = 0; first < n_; first += boxes_.columns) {
             int n_clues = 0;
             for (int x = first; x < first + boxes_.columns; ++x) {
-                n_clues += at(row, at(state.columns, x)) != 0;
+                n_clues += row[state.columns[x]] != 0;
             }
             if (n_clues < before) return false;
             before = n_clues;
@@ -233,13 +231,13 @@ private:
     bool has_fewer_blanks(const State& state, Row row) const {
         for (int x = 0; x < n_;) {
             int end = x, n_blank = 0;
-            for (; end < n_ && at(state.starts, end) == x; ++end) {
-                n_blank += at(row, at(state.columns, end)) == 0;
+            for (; end < n_ && state.starts[end] == x; ++end) {
+                n_blank += row[state.columns[end]] == 0;
             }
             for (int y = x; y < x + n_blank; ++y) {
-                if (at(least_, y) != 0) return false;
+                if (least_[y] != 0) return false;
             }
-            if (x + n_blank < end) return at(least_, x + n_blank) == 0;
+            if (x + n_blank < end) return least_[x + n_blank] == 0;
             x = end;
         }
         return false;
@@ -251,7 +249,7 @@ private:
     /// no room for another.
     bool place(const State& state, Row row, int k, int r, int alike) {
         ways_.assign(1, {.state = state, .labels = {}, .position = 0, .n_labels = n_labels_});
-        at(ways_[0].state.rows, k) = byte(r);
+        ways_[0].state.rows[k] = byte(r);
         ways_[0].state.weight *= alike;
         while (!ways_.empty()) {
             Order order = found_.empty() ? Order::less : compare(ways_.back());
@@ -273,8 +271,8 @@ private:
     /// Compare the labels of a row so far with those of the least row.
     Order compare(const Unfinished& way) const {
         for (int y = 0; y < way.position; ++y) {
-            if (at(way.labels, y) != at(least_, y)) {
-                return at(way.labels, y) < at(least_, y) ? Order::less : Order::above;
+            if (way.labels[y] != least_[y]) {
+                return way.labels[y] < least_[y] ? Order::less : Order::above;
             }
         }
         return Order::equal;
@@ -285,14 +283,14 @@ private:
         Unfinished& way = ways_.back();
         State& state = way.state;
         const auto put = [&](int x, int label) {
-            at(way.labels, x) = byte(label);
-            if (order != Order::equal || label == at(least_, x)) return;
-            order = label < at(least_, x) ? Order::less : Order::above;
+            way.labels[x] = byte(label);
+            if (order != Order::equal || label == least_[x]) return;
+            order = label < least_[x] ? Order::less : Order::above;
         };
         while (way.position < n_ && order != Order::above) {
             const int x = way.position;
             int end = x + 1;
-            while (end < n_ && at(state.starts, end) == x) ++end;
+            while (end < n_ && state.starts[end] == x) ++end;
             if (const int n_blank = blanks_first(state, x, end, row)) {
                 for (int y = x; y < x + n_blank; ++y) put(y, 0);
                 way.position += n_blank;
@@ -305,9 +303,9 @@ private:
             way.position = end;
             if (n_chosen_ == 0) {  // all digits are new
                 for (int y = x; y < end; ++y) {
-                    const int digit = at(row, at(state.columns, y));
-                    at(state.home_columns, digit - 1) = at(state.columns, y);
-                    at(state.home_rows, digit - 1) = byte(k);
+                    const int digit = row[state.columns[y]];
+                    state.home_columns[digit - 1] = state.columns[y];
+                    state.home_rows[digit - 1] = byte(k);
                 }
                 way.n_labels += end - x;
             } else if (n_chosen_ == 1) {
@@ -317,7 +315,7 @@ private:
                 ways_.resize(ways_.size() + static_cast<std::size_t>(n_chosen_ - 1), way);
                 for (int c = 0; c < n_chosen_; ++c) {
                     auto& each = ways_[first + static_cast<std::size_t>(c)];
-                    choose(each.state, x, at(chosen_, c), row);
+                    choose(each.state, x, chosen_[c], row);
                 }
                 return true;
             }
@@ -331,7 +329,7 @@ private:
     static int blanks_first(State& state, int x, int end, Row row) {
         int to = x;
         for (int y = x; y < end; ++y) {
-            if (at(row, at(state.columns, y)) == 0) exchange(state, to++, y);
+            if (row[state.columns[y]] == 0) exchange(state, to++, y);
         }
         if (to > x) std::fill(state.starts.begin() + to, state.starts.begin() + end, byte(to));
         return to - x;
@@ -339,9 +337,9 @@ private:
 
     /// Exchange the columns at two positions.
     static void exchange(State& state, int x, int y) {
-        std::swap(at(state.columns, x), at(state.columns, y));
-        at(state.places, at(state.columns, x)) = byte(x);
-        at(state.places, at(state.columns, y)) = byte(y);
+        std::swap(state.columns[x], state.columns[y]);
+        state.places[state.columns[x]] = byte(x);
+        state.places[state.columns[y]] = byte(y);
     }
 
     /// Return the least label that a cell of a row can begin with; the ways to do so are `chosen_`.
@@ -352,41 +350,41 @@ private:
         int label = n_labels + 1;
         n_chosen_ = 0;
         for (int y = x; y < end; ++y) {
-            const int digit = at(row, at(state.columns, y));
-            const int home = at(state.home_columns, digit - 1);
+            const int digit = row[state.columns[y]];
+            const int home = state.home_columns[digit - 1];
             if (home == nowhere) continue;
-            int first = at(state.starts, at(state.places, home));
+            int first = state.starts[state.places[home]];
             first += first == x;  // the digit stands there, so its home can stand behind it at best
-            const int lowest = at(form_, at(state.home_rows, digit - 1) * n_ + first);
+            const int lowest = form_[state.home_rows[digit - 1] * n_ + first];
             if (lowest < label) {
                 label = lowest;
                 n_chosen_ = 0;
             }
-            if (lowest == label) at(chosen_, n_chosen_++) = byte(y);
+            if (lowest == label) chosen_[n_chosen_++] = byte(y);
         }
         return label;
     }
 
     /// Put the column at a place to x, and the home of its digit to the front of its cell.
     void choose(State& state, int x, int place, Row row) const {
-        const int digit = at(row, at(state.columns, place));
+        const int digit = row[state.columns[place]];
         single_out(state, x, place);
-        const int home = at(state.places, at(state.home_columns, digit - 1));
-        single_out(state, at(state.starts, home), home);
+        const int home = state.places[state.home_columns[digit - 1]];
+        single_out(state, state.starts[home], home);
     }
 
     /// Make the column at a place a cell of its own, at x, where its cell begins.
     void single_out(State& state, int x, int place) const {
         exchange(state, x, place);
-        for (int y = x + 1; y < n_ && at(state.starts, y) == x; ++y) {
-            at(state.starts, y) = byte(x + 1);
+        for (int y = x + 1; y < n_ && state.starts[y] == x; ++y) {
+            state.starts[y] = byte(x + 1);
         }
     }
 
     /// Return the number of orders of the columns within the cells of a state.
     std::int64_t n_orders_of(const State& state) const {
         std::int64_t n_orders = 1;
-        for (int x = 0; x < n_; ++x) n_orders *= x - at(state.starts, x) + 1;
+        for (int x = 0; x < n_; ++x) n_orders *= x - state.starts[x] + 1;
         return n_orders;
     }
 
