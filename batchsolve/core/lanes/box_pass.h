@@ -33,6 +33,7 @@ namespace batchsolve::lanes {
 template <int r, int c>
 struct Box {
     explicit Box(AnyBox) {}
+    static bool is_of(AnyBox box) { return box.rows == r && box.columns == c; }
     static constexpr int rows = r, columns = c;
     static constexpr int most_rows = r, most_columns = c, most_digits = r * c;
 };

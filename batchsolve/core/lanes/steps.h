@@ -28,15 +28,13 @@ Steps<T> steps_for_houses() {
             }};
 }
 
-/// Return the steps for the first of these shapes that the box of the rules has, else for any.
-template <class T, int rows, int columns, int... others>
+/// Return the steps for that of these shapes which the box of the rules has, else for any.
+template <class T, class... Shapes>
 Steps<T> steps_of_box(AnyBox box) {
-    if (box.rows == rows && box.columns == columns) return steps_for_box<T, Box<rows, columns>>();
-    if constexpr (sizeof...(others) > 0) {
-        return steps_of_box<T, others...>(box);
-    } else {
-        return steps_for_box<T, AnyBox>();
-    }
+    Steps<T> steps = steps_for_box<T, AnyBox>();
+    const auto take_if = [&](bool fits, Steps<T> other) { steps = fits ? other : steps; };
+    (take_if(Shapes::is_of(box), steps_for_box<T, Shapes>()), ...);
+    return steps;
 }
 
 }  // namespace batchsolve::lanes
