@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rate/chains.h"
-#include "rate/locked.h"
+#include "rate/singles.h"
 #include "rate/subsets.h"
 #include "rate/uniqueness.h"
 #include "rate/wings.h"

@@ -76,10 +76,7 @@ public:
     std::span<std::uint8_t> row(Node from, bool to_on) {
         return std::span(distances_).subspan(n_ * (n_ * (2 * from.is_on + to_on) + from.k), n_);
     }
-    Bytes row(Node from, bool to_on) const {
-        return std::span(distances_).subspan(n_ * (n_ * (2 * from.is_on + to_on) + from.k), n_);
-    }
-    unsigned between(Node from, Node to) const { return row(from, to.is_on)[to.k]; }
+    unsigned between(Node from, Node to) { return row(from, to.is_on)[to.k]; }
 
 private:
     unsigned n_;

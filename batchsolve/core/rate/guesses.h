@@ -1,7 +1,7 @@
 // The dead ends of a backtracking search, and backdoors: cells without which singles get stuck.
 #pragma once
 
-#include "rate/locked.h"
+#include "rate/singles.h"
 
 namespace batchsolve::rate {
 
