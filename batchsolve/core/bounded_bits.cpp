@@ -138,7 +138,7 @@ private:
         slack_.resize(n);
         is_wide_.resize(n);
         needy_.assign(words_for(n), 0);
-        total_ = total_of_residual();
+        total_ = none;
         levels_[0].needs = 0;
         for (std::size_t i = 0; i < n; ++i) {
             const auto [least, most] = problem_->bounds[r_.items[i]];
@@ -149,23 +149,18 @@ private:
             r_.tag(i) =
                 enough - (Word{need} << need_at) + (slack_[i] << slack_at) + (field << size_at) + i;
             if (need > 0) set_bit(needy_, i);
+            if (r_.items[i] == total_of_problem_) total_ = i;
             if (i != total_) levels_[0].needs += need;
         }
     }
 
-    /// Return the item of the residual that all options of the problem have, or `none`.
-    std::size_t total_of_residual() const {
-        const auto at = std::ranges::find(r_.items, total_of_problem_);
-        return at == r_.items.end() ? none : static_cast<std::size_t>(at - r_.items.begin());
-    }
     /// Write the items of each option, without `total_`, as sets.
     void fill_members() {
-        const std::size_t words = needy_.size();
-        members_.assign(total_ == none ? 0 : r_.options.size() * words, 0);
+        members_.clear(total_ == none ? 0 : r_.options.size(), needy_.size());
         gain_.assign(total_ == none ? 0 : r_.options.size(), 0);
         for (std::size_t o = 0; o < gain_.size(); ++o) {
             for (const auto i : r_.covers[o]) {
-                if (i != total_) set_bit(std::span(members_).subspan(o * words, words), i);
+                if (i != total_) set_bit(members_[o], i);
             }
         }
     }
@@ -184,12 +179,12 @@ private:
             (of_total >> slack_at & field) + (enough >> need_at) - (of_total >> need_at);
         if (needs == 0 || more == 0) return needs == 0;
         const auto here = alive_[level];
-        const std::size_t words = needy_.size();
         Word most_gain = 0;
         for_each_bit(here, [&](std::size_t o) {
+            const auto members = members_[o];
             Word gain = 0;
-            for (std::size_t w = 0; w < words; ++w) {
-                gain += static_cast<Word>(std::popcount(members_[o * words + w] & needy_[w]));
+            for (std::size_t w = 0; w < members.size(); ++w) {
+                gain += static_cast<Word>(std::popcount(members[w] & needy_[w]));
             }
             gain_[o] = gain;
             most_gain = std::max(most_gain, gain);
@@ -246,7 +241,7 @@ private:
     std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
     std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
     std::vector<Word> needy_;    // the items that need more options
-    std::vector<Word> members_;  // option -> its items, without `total_`
+    Matrix<Word> members_;       // option -> its items, without `total_`
     std::vector<Word> gain_;     // option -> how many items it has that need more options
     std::size_t total_ = none;   // the item that all options have
     Item total_of_problem_;      // the same, as the problem numbers it; n_items if there is none

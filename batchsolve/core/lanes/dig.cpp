@@ -39,13 +39,10 @@ public:
     Digging(LaneGrids<T>& grids, const Wish& wish, const Made& made, const Streams& streams,
             Ints rows)
         : grids_(grids),
-          cells_(grids.cells),
           wish_(wish),
           streams_(streams),
           rows_(rows),
           made_(made),
-          n_cells_(grids.cells.size()),
-          end_(rows_.size()),
           lanes_(n_lanes, Lane(wish_, n_cells_)) {
         wish_.check(n_cells_, grids.n_digits());
         made_.check(rows_.size(), n_cells_, grids.n_digits());
@@ -416,14 +413,14 @@ private:
     static Digits digit_bit(int digit) { return static_cast<Digits>(1u << digit); }
 
     LaneGrids<T>& grids_;
-    Cells<Digits>& cells_;
+    Cells<Digits>& cells_ = grids_.cells;
     const Wish& wish_;
     const Streams& streams_;
     Ints rows_;
     const Made& made_;
-    const int n_cells_;
-    std::size_t next_row_ = 0;  // that no lane has taken
-    std::size_t end_;           // the first row that has failed, or the number of rows
+    const int n_cells_ = cells_.size();
+    std::size_t next_row_ = 0;        // that no lane has taken
+    std::size_t end_ = rows_.size();  // the first row that has failed, or the number of rows
     std::vector<Lane> lanes_;
 };
 
