@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace batchsolve {
@@ -18,6 +19,11 @@ inline void require(bool is_right, const char* what) {
 using Ints = std::span<const std::int64_t>;
 using Bytes = std::span<const std::uint8_t>;
 using Word = std::uint64_t;
+
+/// True if all values are below a bound.
+bool are_below(const auto& values, auto bound) {
+    return std::ranges::all_of(values, [=](auto x) { return std::cmp_less(x, bound); });
+}
 
 /// Call a function with each number below n. Eight calls are one step of the loop, which takes a
 /// third less time where each moves a byte.
@@ -88,11 +94,13 @@ public:
 
     auto parts() { return std::tie(bounds_, values_); }
     std::size_t size() const { return bounds_.size() - 1; }
-    std::size_t begin_of(std::size_t k) const { return static_cast<std::size_t>(bounds_[k]); }
     std::span<const T> operator[](std::size_t k) const {
-        return values_.subspan(begin_of(k), begin_of(k + 1) - begin_of(k));
+        return values_.subspan(bounds_[k], bounds_[k + 1] - bounds_[k]);
     }
     std::span<const T> values() const { return values_; }
+    bool has_all_values() const {
+        return bounds_.front() == 0 && bounds_.back() == std::ssize(values_);
+    }
 
 private:
     std::span<const Bound> bounds_;
@@ -129,8 +137,7 @@ struct GrowingLists {
         end_list();
     }
     std::span<const T> operator[](std::size_t k) const {
-        const auto begin = static_cast<std::size_t>(bounds[k]);
-        return std::span(values).subspan(begin, static_cast<std::size_t>(bounds[k + 1]) - begin);
+        return std::span(values).subspan(bounds[k], bounds[k + 1] - bounds[k]);
     }
 };
 

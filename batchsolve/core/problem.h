@@ -34,8 +34,7 @@ public:
         require(colors.empty() || colors.size() == indices.size(), "each entry has a colour");
         require(bounds.empty() || bounds.size() == 2 * std::size_t{n_primary},
                 "each primary item has two bounds");
-        for (const Item i : indices)
-            require(i < n_items, "an option has an item that does not exist");
+        require(are_below(indices, n_items), "an option has an item that does not exist");
         for (std::size_t i = 0; i < bounds.size(); i += 2) {
             require(0 <= bounds[i] && bounds[i] <= bounds[i + 1] && 0 < bounds[i + 1],
                     "bounds are 0 or more, the upper one is positive and not below the lower one");
@@ -56,8 +55,7 @@ public:
     /// The colours of the same items; 0 is none. Empty if the problem has no colours.
     std::span<const Color> colors_of(Option o) const {
         if (colors.empty()) return {};
-        return std::span(colors).subspan(static_cast<std::size_t>(items_.bounds[o]),
-                                         items_[o].size());
+        return std::span(colors).subspan(items_.bounds[o], items_[o].size());
     }
 
     const Item n_items, n_primary;

@@ -50,7 +50,7 @@ public:
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
         require(houses.width == n_, "houses have as many cells as there are digits");
-        for (const Cell cell : houses.values) require(cell < n_cells, "a house has another cell");
+        require(are_below(houses.values, n_cells), "a house has another cell");
         for (std::size_t house = 0; house < houses.size(); ++house) {
             for (const Cell cell : houses[house]) set_bit(houses_[house], cell);
         }
@@ -66,7 +66,7 @@ public:
 
     void add(std::span<const Cell> cells, std::int64_t total) {
         require(cells.size() <= n_, "a cage has no more cells than there are digits");
-        for (const Cell cell : cells) require(cell < n_cells_, "a cage has another cell");
+        require(are_below(cells, n_cells_), "a cage has another cell");
         const auto is_free = [&](Cell cell) { return !has_bit(taken_, cell); };
         if (total >= 0 && total <= most_ && std::ranges::all_of(cells, is_free)) {
             totals_.push_back(total);
@@ -140,8 +140,7 @@ private:
     std::pair<std::int64_t, std::int64_t> sets_of(std::size_t size, std::int64_t total) const {
         if (total == no_sum) return {no_sum, no_sum};
         if (total < 0 || total > most_) return {0, 0};  // none, as the sum is out of reach
-        const auto place = 2 * static_cast<std::size_t>(total);
-        return {ranges_[size][place], ranges_[size][place + 1]};
+        return {ranges_[size][2 * total], ranges_[size][2 * total + 1]};
     }
 
     void keep(std::span<const Cell> cells, std::int64_t total) {

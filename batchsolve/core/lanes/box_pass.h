@@ -116,8 +116,7 @@ private:
     }
 
     static auto has_size(Lanes digits, int size) {
-        using Number = std::remove_cvref_t<decltype(digits[0])>;
-        return popcount(digits) == static_cast<Number>(size);
+        return popcount(digits) == static_cast<LaneOf<Lanes>>(size);
     }
 
     const int n_;
@@ -137,8 +136,7 @@ public:
         find_naked_singles();
         for (int band = 0; band < box_.columns; ++band) found = review_band(band, found);
         for (int stack = 0; stack < box_.rows; ++stack) found = review_stack(stack, found);
-        using Digits = std::remove_cvref_t<decltype(found.open[0])>;
-        const Digits all_digits = lowest_bits<Digits>(n_);
+        const auto all_digits = lowest_bits<LaneOf<Lanes>>(n_);
         const auto same = found.changed == 0;
         const auto wrong = ((~found.placed & all_digits) | found.clash) != 0;
         const auto bad = wrong | (same & ((~found.settled & all_digits) != 0));
@@ -280,7 +278,7 @@ public:
     }
 
 private:
-    using Number = std::remove_cvref_t<decltype(Lanes{}[0])>;
+    using Number = LaneOf<Lanes>;
     using Units = std::array<Lanes, Shape::most_digits>;
 
     /// From the highest bit down a rank holds n less the number of candidates, their counts, and

@@ -27,11 +27,11 @@ struct Wish {
 
     /// Check that all cells are there, and that houses are whole.
     void check(int n_cells, int n_digits) const {
-        require(units.begin_of(0) == 0 && units.begin_of(units.size()) == units.values().size() &&
-                    n_fills > 0 && fewest <= most && free.size() % std::size_t(n_digits) == 0,
+        require(units.has_all_values() && n_fills > 0 && fewest <= most &&
+                    free.size() % std::size_t(n_digits) == 0,
                 "the units of a wish do not fit together");
         for (const auto& some : {units.values(), outside, free}) {
-            for (const auto cell : some) require(cell < n_cells, "a wish has another cell");
+            require(are_below(some, n_cells), "a wish has another cell");
         }
         require(!is_weighed || units.size() == units.values().size(),
                 "puzzles are weighed where each unit is a cell");
@@ -55,9 +55,7 @@ struct Made {
             require(grids.size() == n_rows && std::cmp_equal(grids.width, n_cells),
                     "the grids of puzzles do not fit together");
         }
-        for (const auto digit : solutions.values) {
-            require(digit <= n_digits, "a solution has another digit");
-        }
+        require(are_below(solutions.values, n_digits + 1), "a solution has another digit");
         for (const auto& of_rows : {attempts, nodes, fewest, most}) {
             require(of_rows.size() == n_rows, "the numbers of puzzles do not fit together");
         }

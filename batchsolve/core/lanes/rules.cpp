@@ -83,8 +83,7 @@ struct Clash {
     void check_relation(const Related& pair) {
         const auto [one, other, relation] = pair;
         if (digits[one] == 0) return;
-        const auto digit = static_cast<std::size_t>(std::countr_zero(digits[one]));
-        check(one, other, rules.left_to_other(relation)[digit]);
+        check(one, other, rules.left_to_other(relation)[std::countr_zero(digits[one])]);
     }
 };
 

@@ -48,16 +48,13 @@ public:
         require(houses.width == n && distinct.width == 2 && related.width == 3 &&
                     relations.width == n && relations.size() % 2 == 0,
                 "houses have as many cells as there are digits, pairs have two");
-        const auto check_cells = [&](std::span<const std::uint16_t> cells) {
-            for (const auto cell : cells) require(cell < n_cells, "a rule has another cell");
-        };
-        check_cells(houses.values);
-        check_cells(distinct.values);
+        require(are_below(houses.values, n_cells) && are_below(distinct.values, n_cells),
+                "a rule has another cell");
         for (std::size_t x = 0; x < distinct.size(); ++x) {
             this->distinct.emplace_back(distinct[x][0], distinct[x][1]);
         }
         for (std::size_t x = 0; x < related.size(); ++x) {
-            check_cells(related[x].first(2));
+            require(are_below(related[x].first(2), n_cells), "a rule has another cell");
             require(related[x][2] < n_relations(), "a rule has another relation");
             this->related.push_back({related[x][0], related[x][1], related[x][2]});
         }
@@ -140,8 +137,8 @@ struct RowRules {
             return rows.values.empty() || (rows.size() == n_rows() && rows.width == n_cells);
         };
         require(has_all(regions) && has_all(allowed), "regions and marks of each row");
-        for (const auto region : regions.values) require(region < shared.n_digits, "a region more");
-        for (const auto cell : cages.values()) require(cell < n_cells, "a cage has another cell");
+        require(are_below(regions.values, shared.n_digits), "a region more");
+        require(are_below(cages.values(), n_cells), "a cage has another cell");
         for (std::size_t x = 0; x < pairs.size(); ++x) {
             const auto [one, other, relation] = pair(static_cast<std::int64_t>(x));
             require(one < n_cells && other < n_cells && relation < shared.n_relations(),
@@ -164,24 +161,17 @@ struct RowRules {
     /// The digits that the marks of a row leave to a cell, all if there are no marks.
     std::uint32_t allowed_in(std::size_t row, int cell, std::uint32_t all_digits) const {
         if (allowed.values.empty()) return all_digits;
-        return static_cast<std::uint32_t>(allowed[row][static_cast<std::size_t>(cell)]);
+        return static_cast<std::uint32_t>(allowed[row][cell]);
     }
 
-    Related pair(std::int64_t x) const {
-        const auto parts = pairs[static_cast<std::size_t>(x)];
-        return {parts[0], parts[1], parts[2]};
-    }
+    Related pair(std::int64_t x) const { return {pairs[x][0], pairs[x][1], pairs[x][2]}; }
 
     /// The sets of digits that may fill a cage; empty also if it has no sum.
     std::span<const std::uint64_t> sets(std::int64_t cage) const {
         if (!has_sum(cage)) return {};
-        const auto bounds = sets_of[static_cast<std::size_t>(cage)];
-        const auto begin = static_cast<std::size_t>(bounds[0]);
-        return digit_sets.subspan(begin, static_cast<std::size_t>(bounds[1]) - begin);
+        return digit_sets.subspan(sets_of[cage][0], sets_of[cage][1] - sets_of[cage][0]);
     }
-    bool has_sum(std::int64_t cage) const {
-        return sets_of[static_cast<std::size_t>(cage)][0] >= 0;
-    }
+    bool has_sum(std::int64_t cage) const { return sets_of[cage][0] >= 0; }
 };
 
 /// The place that an option fills, and its digits. The places of a row are the cells, behind them

@@ -140,10 +140,8 @@ public:
         const auto n_pairs = pairs_of(grids, pairs);
         std::array<Packed, 9> least{};
         for (const Pair& pair : std::span(pairs).first(n_pairs)) {
-            const auto moves = static_cast<std::size_t>(pair.moves);
-            for (const auto way : ways_[moves]) {
-                const Candidate candidate(grids[pair.turned], pair,
-                                          orders_[static_cast<std::size_t>(way)]);
+            for (const auto way : ways_[pair.moves]) {
+                const Candidate candidate(grids[pair.turned], pair, orders_[way]);
                 std::size_t k = 2;
                 Packed row = 0;
                 while (k < 9 && (row = candidate.row(k)) == least[k]) ++k;
@@ -192,7 +190,7 @@ private:
                     const auto two = static_cast<std::uint8_t>(one / 3 * 3 + (one + step) % 3);
                     for (std::size_t x = 0; x < 9; ++x) moved[x] = where[grids[turned][two][x]];
                     const auto moves = number_[rank_of(moved)];
-                    const auto second = second_rows_[static_cast<std::size_t>(moves)];
+                    const auto second = second_rows_[moves];
                     if (second < least) {
                         least = second;
                         n_pairs = 0;

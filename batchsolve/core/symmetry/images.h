@@ -36,17 +36,14 @@ struct Group {
 
     /// Throw std::invalid_argument if arrays do not fit together, or name no cell or digit.
     void check() const {
-        const auto are_below = [](const auto& rows, std::size_t end) {
-            return std::ranges::all_of(rows.values, [end](auto x) { return x < end; });
-        };
         const bool has_boxes = box_rows > 0 && box_columns > 0;
         const auto n = static_cast<std::size_t>(n_digits);
         const bool fits = 1 <= n_digits && n_digits <= 255 && 0 < n_cells() && n_cells() <= 65535 &&
                           (has_boxes ? box_rows * box_columns == n_digits && n_cells() == n * n
                                      : box_rows == 0 && turns.size() > 0) &&
                           0 <= labels && labels <= all && turns.width == n_cells() &&
-                          relabels.width == n + 1 && are_below(turns, n_cells()) &&
-                          are_below(moves, n_cells()) && are_below(relabels, n + 1);
+                          relabels.width == n + 1 && are_below(turns.values, n_cells()) &&
+                          are_below(moves.values, n_cells()) && are_below(relabels.values, n + 1);
         require(fits, "the arrays of a group do not fit together");
     }
 };
@@ -78,9 +75,7 @@ public:
           cells_(group.n_cells()),
           labels_(static_cast<std::size_t>(group.n_digits) + 1),
           rows_(static_cast<std::size_t>(group.n_digits)),
-          columns_(rows_.size()) {
-        become_identity();
-    }
+          columns_(rows_.size()) {}
 
     void become_identity() {
         std::iota(cells_.begin(), cells_.end(), Cell{0});
@@ -182,8 +177,7 @@ inline Images draw_images(Rows<const Digit> puzzles, Rows<const Digit> solutions
     const bool are_solved = solutions.width > 0;
     const auto fit = [&](const Rows<const Digit>& grids) {
         return grids.size() == n_grids && grids.width == n_cells &&
-               std::ranges::all_of(grids.values,
-                                   [&](int digit) { return digit <= group.n_digits; });
+               are_below(grids.values, group.n_digits + 1);
     };
     require(fit(puzzles) && (!are_solved || fit(solutions)),
             "grids of other cells or digits than their group");

@@ -10,10 +10,8 @@ namespace batchsolve::symmetry {
 /// here, as the options are.
 inline std::vector<std::uint8_t> least_covers(Lists<std::uint32_t> covers,
                                               Rows<const std::uint32_t> images) {
-    const auto exists = [&](auto option) { return option < images.width; };
-    require(
-        std::ranges::all_of(covers.values(), exists) && std::ranges::all_of(images.values, exists),
-        "a cover or an image has an option that does not exist");
+    require(are_below(covers.values(), images.width) && are_below(images.values, images.width),
+            "a cover or an image has an option that does not exist");
     std::vector<std::uint8_t> is_least(covers.size(), 1);
     std::vector<std::uint32_t> cover, other;
     for (std::size_t k = 0; k < is_least.size(); ++k) {
