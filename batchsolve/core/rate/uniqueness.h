@@ -116,7 +116,7 @@ private:
 
     /// Find a board that would be a BUG without some extras.
     void find_bug() {
-        std::array<Bits, n_cells> extras{};
+        Deadly bug{Kind::bug, 1, 0};
         Bits digits = 0;  // of the extras
         const auto is_big = [&](unsigned cell) { return count(board_.candidates[cell]) > 2; };
         for (unsigned item = n_cells; item < n_items; ++item) {
@@ -127,17 +127,17 @@ private:
             const Bits big = places & places_where(house, is_big);
             if (!big) return;
             digits |= digit;
-            if (is_single(big)) extras[cells_of[house][first(big)]] |= digit;
+            if (is_single(big)) bug.extras[cells_of[house][first(big)]] |= digit;
         }
-        Deadly bug{Kind::bug, 1, 0};
         for (unsigned cell = 0; cell < n_cells; ++cell) {
             // several extras of one digit may lie in one house
-            if (is_single(digits) && is_big(cell)) extras[cell] = board_.candidates[cell] & digits;
-            if (extras[cell]) bug.add(cell, extras[cell]);
+            Bits& extras = bug.extras[cell];
+            if (is_single(digits) && is_big(cell)) extras = board_.candidates[cell] & digits;
+            if (extras) bug.add(cell, extras);
         }
         bug.cells = bug.extra_cells;
         if (count(bug.cells) == 1) bug.added = 0;
-        if (is_bug_without(extras)) use_pattern(bug);
+        if (is_bug_without(bug.extras)) use_pattern(bug);
     }
 
     bool is_bug_without(const std::array<Bits, n_cells>& extras) const {
