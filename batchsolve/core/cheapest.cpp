@@ -35,9 +35,8 @@ std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int6
             if (own.empty() || fixed[i] == 0) continue;
             std::int64_t first = std::numeric_limits<std::int64_t>::max(), second = first;
             for (const std::int64_t o : own) {
-                const std::int64_t cost = net[static_cast<std::size_t>(o)];
-                second = std::min(second, std::max(first, cost));
-                first = std::min(first, cost);
+                second = std::min(second, std::max(first, net[o]));
+                first = std::min(first, net[o]);
             }
             if (own.size() == 1) second = first;
             std::int64_t tax = first;
@@ -47,7 +46,7 @@ std::int64_t take_taxes(Ints options, Ints ends, Ints fixed, std::span<std::int6
             } else if (sweep == n_sweeps) {
                 tax = std::min<std::int64_t>(first, 0);
             }
-            for (const std::int64_t o : own) net[static_cast<std::size_t>(o)] -= tax;
+            for (const std::int64_t o : own) net[o] -= tax;
             taxes[i] += tax;
             base += fixed[i] * tax;
         }

@@ -34,7 +34,7 @@ class FormSearch {
 public:
     FormSearch(Boxes boxes, std::size_t most_states)
         : n_(boxes.n()), boxes_(boxes), most_states_(most_states) {
-        std::vector<int> order(static_cast<std::size_t>(n_ / boxes.columns));
+        std::vector<int> order(n_ / boxes.columns);
         std::iota(order.begin(), order.end(), 0);
         do {
             orders_.append(order);
@@ -162,7 +162,7 @@ private:
 
     /// Fill row k of the form by the least row of all states; return false if there is no room.
     bool fill_row(int k) {
-        least_ = form_.subspan(static_cast<std::size_t>(k * n_), static_cast<std::size_t>(n_));
+        least_ = form_.subspan(k * n_, n_);
         found_.clear();
         for (const State& state : states_) {
             const auto used = rows_used(state, k);
@@ -312,10 +312,9 @@ private:
                 choose(state, x, chosen_[0], row);
             } else {
                 const auto first = ways_.size() - 1;
-                ways_.resize(ways_.size() + static_cast<std::size_t>(n_chosen_ - 1), way);
+                ways_.resize(ways_.size() + n_chosen_ - 1, way);
                 for (int c = 0; c < n_chosen_; ++c) {
-                    auto& each = ways_[first + static_cast<std::size_t>(c)];
-                    choose(each.state, x, chosen_[c], row);
+                    choose(ways_[first + c].state, x, chosen_[c], row);
                 }
                 return true;
             }

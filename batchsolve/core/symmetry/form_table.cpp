@@ -15,6 +15,7 @@
 #include <bit>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "symmetry/forms.h"
 
@@ -103,17 +104,13 @@ private:
 class FormTable {
 public:
     FormTable() : number_(factorial[9], -1) {
-        const auto stacks_stay = [](const Line& order) {  // columns stay with those of their stack
-            for (std::size_t x = 0; x < 9; ++x) {
-                if (order[x] / 3 != order[x / 3 * 3] / 3) return false;
-            }
-            return true;
+        const auto columns = std::views::iota(0, 9);
+        const auto stacks_stay = [&](const Line& order) {  // columns stay with those of their stack
+            const auto stays = [&](int x) { return order[x] / 3 == order[x / 3 * 3] / 3; };
+            return std::ranges::all_of(columns, stays);
         };
-        const auto stacks_change = [](const Line& moved) {  // no column stays in its stack
-            for (std::size_t x = 0; x < 9; ++x) {
-                if (moved[x] / 3u == x / 3) return false;
-            }
-            return true;
+        const auto stacks_change = [&](const Line& moved) {  // no column stays in its stack
+            return std::ranges::none_of(columns, [&](int x) { return moved[x] / 3 == x / 3; });
         };
         std::vector<Line> moves, places;
         std::vector<int> permutation(9);

@@ -11,9 +11,7 @@ namespace {
 
 /// True if the clues of a grid are digits that do not clash.
 bool is_right(Bytes grid, Boxes boxes) {
-    const auto n = static_cast<std::size_t>(boxes.n());
-    const auto height = static_cast<std::size_t>(boxes.rows);
-    const auto width = static_cast<std::size_t>(boxes.columns);
+    const std::size_t n = boxes.n(), height = boxes.rows, width = boxes.columns;
     std::uint8_t most = 0;
     for (const auto digit : grid) most = std::max(most, digit);
     if (most > n) return false;
