@@ -114,9 +114,7 @@ public:
         slots_.clear(0);
         Graph graph;
         graph.root = root;
-        graph.option.reserve(nodes_.size());
-        graph.low.reserve(nodes_.size());
-        graph.high.reserve(nodes_.size());
+        for (auto* array : {&graph.option, &graph.low, &graph.high}) array->reserve(nodes_.size());
         for (const auto& [o, l, h] : nodes_) graph.add(o == last ? 0 : o, l, h);
         forget();
         return graph;

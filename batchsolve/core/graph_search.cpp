@@ -40,16 +40,4 @@ double GraphSearch::share() const {
     return share;
 }
 
-Graph GraphSearch::take() {
-    Graph graph = drawing_.diagram.take(drawing_.left_last);
-    end();
-    return graph;
-}
-
-void GraphSearch::end() {
-    has_ended_ = true;
-    drawing_.diagram.forget();
-    drawing_.known = Known(1, 0);
-}
-
 }  // namespace batchsolve

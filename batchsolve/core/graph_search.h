@@ -133,8 +133,8 @@ private:
     }
 
     std::vector<Word> key_;  // room for one
-    std::vector<Child>
-        pending_;  // children with covers of the nodes on the path, level after level
+    // children with covers of the nodes on the path, level after level
+    std::vector<Child> pending_;
     std::vector<std::size_t> begins_;  // level -> its first child
     std::vector<bool> is_kept_;        // level -> whether its key is to be kept
 };
@@ -167,9 +167,17 @@ public:
     double share() const;
 
     /// Return the diagram, and end the search.
-    Graph take();
+    Graph take() {
+        Graph graph = drawing_.diagram.take(drawing_.left_last);
+        end();
+        return graph;
+    }
     /// Free the memory; the search does not go on.
-    void end();
+    void end() {
+        has_ended_ = true;
+        drawing_.diagram.forget();
+        drawing_.known = Known(1, 0);
+    }
 
 private:
     using AnyLinks = std::variant<KeyedLinks<false>, KeyedLinks<true>>;

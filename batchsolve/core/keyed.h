@@ -83,12 +83,10 @@ public:
 private:
     /// Flip the bits of the items to which p's option gives no colour.
     void flip(Index p) {
-        const auto flip_one = [this](Index q) {
+        for (Index q = this->first_[this->option_[p]]; this->top_[q] != 0; ++q) {
             const Item i = this->top_[q];
             if (this->color(q) == 0) uncovered_[i / 64] ^= Word{1} << i % 64;
-        };
-        flip_one(p);
-        this->for_each_other(p, flip_one);
+        }
     }
 
     bool is_ordered_;

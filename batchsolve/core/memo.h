@@ -59,8 +59,7 @@ public:
 
     bool is_known(const Moves auto& moves, std::size_t level) {
         handed_[level] = unknown;
-        if (moves.has_one_branch(level))
-            return false;  // a node with one child is left to that child
+        if (moves.has_one_branch(level)) return false;  // a node with one child is left to it
         moves.write_key(key_);
         if (const std::uint64_t size = table_.find(key_, found_)) {
             add_found();

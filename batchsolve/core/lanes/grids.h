@@ -234,10 +234,8 @@ private:
             for (const auto set : own_.sets(cage)) {
                 const auto digits = static_cast<std::uint32_t>(set);
                 if ((digits & ~places.once) != 0 || (naked & ~digits) != 0) continue;
-                if (!std::ranges::all_of(members,
-                                         [&](auto c) { return cells.at(c, lane) & digits; })) {
-                    continue;
-                }
+                const auto has_any = [&](auto cell) { return cells.at(cell, lane) & digits; };
+                if (!std::ranges::all_of(members, has_any)) continue;
                 may |= digits;
                 alone &= digits;
             }

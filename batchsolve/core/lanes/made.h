@@ -22,7 +22,6 @@ struct Wish {
                         is_single, row_nodes, trial_nodes, fill_nodes);
     }
     int n_units() const { return static_cast<int>(units.size()); }
-    std::span<const std::uint16_t> unit(int u) const { return units[static_cast<std::size_t>(u)]; }
     bool has_single_units() const { return units.size() >= units.values().size(); }
 
     /// Check that all cells are there, and that houses are whole.

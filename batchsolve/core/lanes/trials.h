@@ -56,7 +56,7 @@ public:
         if (size == 0) size = std::max<std::int64_t>(1, (n_clues_ * 16 - n_cells_ * 7) / 16);
         int begin = first_, x = first_;
         while (x < wish_->n_units() && x < begin + size && n_clues_ > target_) {
-            const auto cells = wish_->unit(order_[x]);
+            const auto cells = wish_->units[order_[x]];
             const auto n = static_cast<std::int64_t>(cells.size());
             if (n_clues_ - n >= fewest()) {
                 for (const auto cell : cells) gone_[cell] = x;
@@ -74,7 +74,7 @@ public:
 
     /// Return the cell of a trial that takes one clue away, else -1.
     int single() const {
-        const auto cells = wish_->unit(order_[first_]);
+        const auto cells = wish_->units[order_[first_]];
         return last_ == first_ + 1 && cells.size() == 1 ? cells[0] : -1;
     }
     /// Draw the conclusion from a trial, given where the second solution differs.
@@ -89,7 +89,7 @@ public:
         }
         const int last = found == Verdict::two ? last_difference(differs) : begin;
         for (int x = last; x < end; ++x) {
-            const auto cells = wish_->unit(order_[x]);
+            const auto cells = wish_->units[order_[x]];
             for (const auto cell : cells) gone_[cell] = stays;
             n_clues_ += static_cast<std::int64_t>(cells.size());
         }
@@ -121,7 +121,7 @@ private:
     /// Return the place of the last unit of the trial where the second solution differs.
     int last_difference(auto differs) const {
         for (int x = last_ - 1; x > first_; --x) {
-            if (std::ranges::any_of(wish_->unit(order_[x]), differs)) return x;
+            if (std::ranges::any_of(wish_->units[order_[x]], differs)) return x;
         }
         return first_;
     }

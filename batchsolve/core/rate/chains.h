@@ -57,9 +57,8 @@ private:
     /// The easiest chain that removes a candidate.
     struct Found {
         unsigned level = guess, nodes = 0;
-        unsigned source =
-            0;  // the first node, or the item from all of whose candidates chains lead
-        unsigned target = 0;  // the last node
+        // the first node, or the item from all of whose candidates chains lead; the last node
+        unsigned source = 0, target = 0;
         std::pair<unsigned, unsigned> difficulty() const { return {level, nodes}; }
         friend bool operator==(const Found&, const Found&) = default;
     };
