@@ -137,7 +137,7 @@ struct type_caster<T> : batchsolve::python::CasterOf<T> {
     }
     operator T() {
         const auto make = []<class... Casters>(Casters&... part) {
-            return T{part.operator typename Casters::template Cast<typename Casters::Value>()...};
+            return T{part.operator cast_t<typename Casters::Value>()...};
         };
         return std::apply(make, parts);
     }
