@@ -355,8 +355,8 @@ def _step(called: list[int | str], step_of_core: Any) -> dict[str, Any]:
     step: dict[str, Any] = {
         "technique": NAMES[level],
         "rating": float(RATINGS[level]),
-        "cells": [_CELLS[cell] for cell in np.unique(cells)],
-        "digits": [called[digit] for digit in np.unique(digits)],
+        "cells": [_CELLS[cell] for cell in cells],
+        "digits": [called[digit] for digit in digits],
     }
     if chains:
         step["chains"] = [

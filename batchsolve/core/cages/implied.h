@@ -43,10 +43,7 @@ public:
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
           ranges_(ranges),
           n_shared_(houses.size()),
-          houses_(houses.size(), words_for(n_cells)),
-          inside_(houses_.width),
-          left_(houses_.width),
-          out_(houses_.width) {
+          houses_(houses.size(), words_for(n_cells)) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
         require(houses.width == n_, "houses have as many cells as there are digits");
@@ -82,6 +79,7 @@ public:
     void end_row(Bytes regions) {
         if (n_shared_ && made_.size() > first_) {
             if (!regions.empty()) add_regions(regions);
+            find_cages_of_houses();
             for (std::size_t house = 0; house < houses_.size(); ++house) follow_from(house);
         }
         made_.cages_of.push_back(static_cast<std::int64_t>(made_.size()));
@@ -109,30 +107,39 @@ private:
     /// Add the cages that follow from the sum of a house, and of those behind it that are disjoint.
     void follow_from(std::size_t house) {
         const std::size_t end = house < n_shared_ ? n_shared_ : houses_.size();
-        // what is local stays in registers while words are written
-        const Rows<const Word> cages{cages_.values, cages_.size(), cages_.width};
-        const std::span<Word> inside(inside_), left(left_), out(out_);
-        std::ranges::fill(inside, 0);
-        std::int64_t total = 0;
+        for (auto* set : {&inside_, &left_, &out_}) set->assign(houses_.width, 0);
+        std::int64_t of_left = 0, of_out = 0;
         for (std::size_t h = house; h < std::min(house + longest_run, end); ++h) {
-            if (do_meet(houses_[h], inside)) return;
-            join(inside, houses_[h]);
-            total += most_;
-            std::ranges::copy(inside, left.begin());
-            std::ranges::fill(out, 0);
-            std::int64_t of_left = total, of_out = -total;
-            for (std::size_t k = 0; k < cages.size(); ++k) {
-                if (!do_meet(cages[k], inside)) continue;
-                join(out, cages[k]);
-                of_out += totals_[k];
-                if (!is_within(cages[k], inside)) continue;
-                take_away(left, cages[k]);
-                of_left -= totals_[k];
+            if (do_meet(houses_[h], inside_)) return;
+            join(inside_, houses_[h]);
+            join(left_, houses_[h]);
+            of_left += most_;
+            of_out -= most_;
+            for_each_bit(cages_of_[h], [&](std::size_t k) {
+                if (!do_meet(cages_[k], out_)) {
+                    join(out_, cages_[k]);
+                    of_out += totals_[k];
+                }
+                if (is_within(cages_[k], inside_)) {
+                    take_away(left_, cages_[k]);
+                    of_left -= totals_[k];
+                }
+            });
+            add_if_new(left_, n_ - 1, of_left);
+            if (!is_within(inside_, out_)) continue;
+            beyond_ = out_;
+            take_away(beyond_, inside_);
+            add_if_new(beyond_, n_, of_out);
+        }
+    }
+
+    /// Find the cages that each house meets.
+    void find_cages_of_houses() {
+        cages_of_.clear(houses_.size(), words_for(cages_.size()));
+        for (std::size_t house = 0; house < houses_.size(); ++house) {
+            for (std::size_t k = 0; k < cages_.size(); ++k) {
+                if (do_meet(cages_[k], houses_[house])) set_bit(cages_of_[house], k);
             }
-            add_if_new(left, n_ - 1, of_left);
-            if (!is_within(inside, out)) continue;
-            take_away(out, inside);
-            add_if_new(out, n_, of_out);
         }
     }
 
@@ -184,9 +191,12 @@ private:
     Matrix<Word> cages_;
     std::vector<std::int64_t> totals_;
     std::vector<Word> taken_;
-    std::size_t first_ = 0;                  // cage of the row
-    std::vector<Word> inside_, left_, out_;  // of the houses at hand; not in cages; of cages beyond
-    std::vector<Cell> cells_;                // of a cage that follows
+    std::size_t first_ = 0;  // cage of the row
+    Matrix<Word> cages_of_;  // house -> the cages that meet it
+    // the cells of the houses at hand, those in no cage within them, of cages that meet them, and
+    // of these those beyond the houses
+    std::vector<Word> inside_, left_, out_, beyond_;
+    std::vector<Cell> cells_;  // of a cage that follows
     Cages made_;
 };
 

@@ -142,14 +142,14 @@ struct type_caster<T> : batchsolve::python::CasterOf<T> {
         return std::apply(make, parts);
     }
     static handle from_cpp(T&& whole, rv_policy, cleanup_list*) {
-        const auto to_tuple = [](auto&... part) {
+        const auto to_tuple = [](auto&&... part) {
             return nanobind::make_tuple(std::move(part)...);
         };
         return std::apply(to_tuple, whole.parts()).release();
     }
 
     template <class... Parts>
-    static std::tuple<make_caster<Parts>...> casters_of(std::tuple<Parts&...>);
+    static std::tuple<make_caster<Parts>...> casters_of(std::tuple<Parts...>);
     decltype(casters_of(std::declval<T&>().parts())) parts;
 };
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 namespace batchsolve::rate {
 
@@ -53,5 +54,12 @@ struct elements {
     constexpr Iterator begin() const { return {set}; }
     constexpr std::default_sentinel_t end() const { return {}; }
 };
+
+template <class Set>
+std::vector<unsigned> list_of(Set set) {
+    std::vector<unsigned> list;
+    for (const unsigned element : elements(set)) list.push_back(element);
+    return list;
+}
 
 }  // namespace batchsolve::rate

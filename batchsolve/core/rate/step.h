@@ -16,14 +16,17 @@ struct Link {
 
 struct Step {
     unsigned level = 0;
-    std::vector<unsigned> cells, digits;  // of the pattern; some come twice
+    CellSet cells = 0;  // of the pattern, and its digits
+    Bits digits = 0;
     std::vector<std::vector<Link>> chains;
     std::vector<Candidate> filled, removed;
 
-    auto parts() { return std::tie(level, cells, digits, chains, filled, removed); }
+    auto parts() const {
+        return std::tuple(level, list_of(cells), list_of(digits), chains, filled, removed);
+    }
     void note(Candidate c) {
-        cells.push_back(c.cell);
-        digits.push_back(c.digit);
+        cells |= CellSet{1} << c.cell;
+        digits |= Bits{1} << c.digit;
     }
 
     /// Note the candidates of an item.

@@ -33,9 +33,10 @@ public:
         for (unsigned cell = 0; cell < n_cells; ++cell) {
             for (const unsigned digit : elements(gone_[cell])) board_.remove({cell, digit});
         }
-        if (!step) return;
-        for (const unsigned cell : elements(cells_)) step->cells.push_back(cell);
-        for (const unsigned digit : elements(digits_)) step->digits.push_back(digit);
+        if (step) {
+            step->cells = cells_;
+            step->digits = digits_;
+        }
     }
 
 private:
