@@ -179,12 +179,13 @@ private:
             (of_total >> slack_at & field) + (enough >> need_at) - (of_total >> need_at);
         if (needs == 0 || more == 0) return needs == 0;
         const auto here = alive_[level];
+        const std::span<const Word> needy(needy_);
         Word most_gain = 0;
         for_each_bit(here, [&](std::size_t o) {
             const auto members = members_[o];
             Word gain = 0;
-            for (std::size_t w = 0; w < members.size(); ++w) {
-                gain += static_cast<Word>(std::popcount(members[w] & needy_[w]));
+            for (std::size_t w = 0; w < needy.size(); ++w) {
+                gain += static_cast<Word>(std::popcount(members[w] & needy[w]));
             }
             gain_[o] = gain;
             most_gain = std::max(most_gain, gain);

@@ -291,12 +291,10 @@ private:
     }
 
     void count() {
-        std::array<Once<Lanes>, Shape::most_digits> in_column;
-        for (int x = 0; x < n_; ++x) in_column[x] = Once<Lanes>{};
+        std::array<Once<Lanes>, Shape::most_digits> in_column{};
         for (int band = 0; band < box_.columns; ++band) {
-            std::array<Once<Lanes>, Shape::most_rows> places;
-            std::array<Lanes, Shape::most_rows> third;
-            for (int k = 0; k < box_.rows; ++k) places[k] = Once<Lanes>{}, third[k] = Lanes{};
+            std::array<Once<Lanes>, Shape::most_rows> places{};
+            std::array<Lanes, Shape::most_rows> third{};
             for (int i = 0; i < box_.rows; ++i) {
                 const int y = band * box_.rows + i;
                 Once<Lanes> in_row{};

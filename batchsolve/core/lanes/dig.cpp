@@ -204,15 +204,13 @@ private:
         Lane& here = lanes_[lane];
         ++here.n_filled;
         here.weights += here.weight;
-        if (here.n_filled > 1 && fraction(here) * here.weights >= here.weight) return;
+        const auto fraction = [&] {
+            return static_cast<double>(here.random.next() >> 11) * 0x1p-53;
+        };
+        if (here.n_filled > 1 && fraction() * here.weights >= here.weight) return;
         for (int cell = 0; cell < n_cells_; ++cell) {
             here.solution[cell] = std::countr_zero(cells_.at(cell, lane));
         }
-    }
-
-    /// Return a random number from 0 to 1.
-    static double fraction(Lane& here) {
-        return static_cast<double>(here.random.next() >> 11) / 9007199254740992.0;
     }
 
     // ---- the search for a second solution -------------------------------------------------------

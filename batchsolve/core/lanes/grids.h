@@ -190,19 +190,18 @@ private:
     /// Take the digits from each cell that no digit of the other one allows.
     Settled review_pair(const Related& pair, int lane) {
         const auto [one, other, relation] = pair;
-        const auto first =
-            leave(other, lane, allowed_by(one, lane, rules_.left_to_other(relation)));
+        const auto first = review_by(one, other, lane, rules_.left_to_other(relation));
         if (first == Settled::wrong) return first;
-        return std::max(first,
-                        leave(one, lane, allowed_by(other, lane, rules_.left_to_one(relation))));
+        return std::max(first, review_by(other, one, lane, rules_.left_to_one(relation)));
     }
 
-    std::uint32_t allowed_by(int cell, int lane, std::span<const std::uint32_t> digits_left) const {
+    /// Leave to a cell the digits that those of another one leave to it.
+    Settled review_by(int other, int cell, int lane, std::span<const std::uint32_t> digits_left) {
         std::uint32_t allowed = 0;
-        for (std::uint32_t rest = cells.at(cell, lane); rest != 0; rest &= rest - 1) {
+        for (std::uint32_t rest = cells.at(other, lane); rest != 0; rest &= rest - 1) {
             allowed |= digits_left[std::countr_zero(rest)];
         }
-        return allowed;
+        return leave(cell, lane, allowed);
     }
 
     Settled leave(int cell, int lane, std::uint32_t digits) {

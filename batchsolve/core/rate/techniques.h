@@ -140,7 +140,6 @@ constexpr unsigned first_pattern =
 /// Return the level of a kind when some tenths are added to its least rating, or `guess`.
 constexpr unsigned level_with(Kind kind, unsigned added) {
     const auto least = std::ranges::find(ladder, kind, &Technique::kind);
-    if (least == ladder.end()) return guess;
     return first_level(
         [&](const Technique& t) { return t.kind == kind && t.tenths == least->tenths + added; });
 }
