@@ -156,11 +156,12 @@ private:
 
     /// Write the items of each option, without `total_`, as sets.
     void fill_members() {
-        members_.clear(total_ == none ? 0 : r_.options.size(), needy_.size());
+        const std::size_t words = needy_.size();
+        members_.assign(total_ == none ? 0 : r_.options.size() * words, 0);
         gain_.assign(total_ == none ? 0 : r_.options.size(), 0);
         for (std::size_t o = 0; o < gain_.size(); ++o) {
             for (const auto i : r_.covers[o]) {
-                if (i != total_) set_bit(members_[o], i);
+                if (i != total_) set_bit(std::span(members_).subspan(o * words, words), i);
             }
         }
     }
@@ -179,13 +180,12 @@ private:
             (of_total >> slack_at & field) + (enough >> need_at) - (of_total >> need_at);
         if (needs == 0 || more == 0) return needs == 0;
         const auto here = alive_[level];
-        const std::span<const Word> needy(needy_);
+        const std::size_t words = needy_.size();
         Word most_gain = 0;
         for_each_bit(here, [&](std::size_t o) {
-            const auto members = members_[o];
             Word gain = 0;
-            for (std::size_t w = 0; w < needy.size(); ++w) {
-                gain += static_cast<Word>(std::popcount(members[w] & needy[w]));
+            for (std::size_t w = 0; w < words; ++w) {
+                gain += static_cast<Word>(std::popcount(members_[o * words + w] & needy_[w]));
             }
             gain_[o] = gain;
             most_gain = std::max(most_gain, gain);
@@ -242,7 +242,7 @@ private:
     std::vector<Word> slack_;    // item -> options it may have beyond those it needs, at the top
     std::vector<bool> is_wide_;  // item -> whether it may have several options, at the top
     std::vector<Word> needy_;    // the items that need more options
-    Matrix<Word> members_;       // option -> its items, without `total_`
+    std::vector<Word> members_;  // option -> its items, without `total_`
     std::vector<Word> gain_;     // option -> how many items it has that need more options
     std::size_t total_ = none;   // the item that all options have
     Item total_of_problem_;      // the same, as the problem numbers it; n_items if there is none
