@@ -8,12 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, TypedDict, TypeVar, get_args, get_type_hints, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    TypedDict,
+    TypeVar,
+    get_args,
+    get_type_hints,
+    overload,
+)
 
 from batchsolve.errors import InputError, listed, quoted
-from batchsolve.runs.progress import OnProgress
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, fields_of
 from batchsolve.settings.arguments import Box, Range
+
+if TYPE_CHECKING:
+    from batchsolve.runs.progress import OnProgress
 
 
 class WorkerFields(TypedDict, total=False):
