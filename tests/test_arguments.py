@@ -303,7 +303,7 @@ def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):
     ],
 )
 def test_type_checkers_know_the_fields_of_settings(taken, kinds):
-    hints = get_type_hints(taken)
+    hints = get_type_hints(taken, localns={"OnProgress": bool})
     for name in ("jobs", "backend", "address", "on_progress", "search", "files", "wanted"):
         hints.pop(name, None)
     known = {name: hint for kind in kinds for name, hint in get_type_hints(kind).items()}
