@@ -138,7 +138,8 @@ def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
 
 def _each_table(tables: Any) -> Iterator[Any]:
     """Return an iterator over the tables of the argument of `solve_stream`."""
-    if library_of(tables) and hasattr(tables, "columns"):
+    kind = type(tables)  # a reader of files may have columns, but no length
+    if library_of(tables) and hasattr(kind, "columns") and hasattr(kind, "__len__"):
         rows, begins = getattr(tables, "iloc", tables), range(0, len(tables), ROWS_OF_A_TABLE)
         return (rows[begin : begin + ROWS_OF_A_TABLE] for begin in begins)
     if hasattr(tables, "__arrow_c_stream__"):

@@ -234,9 +234,9 @@ def _drawn_table(text: str, form: grid_texts.DrawnForm) -> pa.Table:
     if len(text) > DRAWN_BYTES and any(mark in text for mark in ",;\t"):
         # of a spreadsheet, all rows are needed to tell which of the empty ones are gaps
         form = form._replace(has_gaps=(grid_texts.form_of_drawing(text) or form).has_gaps)
-    grids = list(grid_texts.drawn_grids(text, form))
-    titles = pa.array([title or None for title, _ in grids], pa.string())
-    puzzles = pa.array([grid_texts.text_of(rows) for _, rows in grids], pa.string())
+    drawn = grid_texts.drawn_grids(text, form)
+    grids = [(title or None, grid_texts.text_of(rows)) for title, rows in drawn]
+    titles, puzzles = (pa.array([grid[k] for grid in grids], pa.string()) for k in (0, 1))
     table = pa.table({"puzzle": puzzles})
     return table if titles.null_count == len(titles) else table.add_column(0, "id", titles)
 

@@ -67,8 +67,9 @@ def arrow_table(table: Any) -> pa.Table:
             made = pa.Table.from_pandas(_for_arrow(table), preserve_index=False)
         else:
             made = pa.table(table)
-        # Arrow cannot take rows of a column that has an empty slice
-        made = pa.Table.from_batches(filter(len, made.to_batches()), made.schema)
+        if any(not len(chunk) for column in made.columns for chunk in column.chunks):
+            # Arrow cannot take rows of a column that has an empty slice
+            made = pa.Table.from_batches(filter(len, made.to_batches()), made.schema)
     except Exception as error:  # libraries raise what they like
         cells = getattr(table, "iloc", table)
         for k, name in enumerate(getattr(table, "columns", ())):
@@ -108,7 +109,8 @@ def with_columns_of(
     """
     library = library_of(given)
     if library == "polars":
-        return type(given)(answered.combine_chunks())  # it takes no slice of lists of one length
+        # it takes no slice of lists of one length; derived classes may be made of other arguments
+        return sys.modules[library].DataFrame(answered.combine_chunks())
     if library != "pandas":
         schema = getattr(given, "schema", None)
         return answered.replace_schema_metadata(getattr(schema, "metadata", None))

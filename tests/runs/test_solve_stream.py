@@ -2,6 +2,7 @@
 
 from itertools import count, pairwise
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import PUZZLE, SOLUTION, frame_of
@@ -46,6 +47,8 @@ def test_a_table_is_answered_before_the_next_is_asked_for():
 
 def test_readers_of_arrow_are_read_batch_by_batch():
     relation = type("Relation", (), {"columns": [], "__len__": lambda _: 60})()  # as of DuckDB
+    with pytest.raises(bs.InputError, match="functions of tables take its collect"):
+        bs.solve_stream(pl.LazyFrame({"puzzle": [PUZZLE]}))
     relation.__arrow_c_stream__ = TABLE.__arrow_c_stream__
     for given_table in (TABLE.to_reader(7), TABLE.to_batches(7), TABLE, relation):
         tables = list(bs.solve_stream(given_table))
