@@ -52,7 +52,7 @@ class Count(InWords):
     count : int
         Covers found: an exact integer of any size.
     complete : bool
-        True if the whole tree was searched, and the count is below the limit.
+        True if the whole tree was searched, and this search did not reach the limit.
     nodes, subproblems, rounds : int
         Nodes visited, stacks searched, rounds of tasks; the last two are 0 for problems of a list.
     seconds : float

@@ -93,6 +93,7 @@ def count_projections(
     settings = replace(settings, time_limit=None)  # that of a candidate
     problem, [given] = problem_and_stacks(problem, stack, is_one=True)
     wanted = _numbers_of(problem, items)
+    engine_for(engine, problem)
     excludes = not _are_fixed(problem, wanted)
     if excludes and problem.bounds is None:
         problem, wanted = _with_exclusions(problem), wanted + (wanted >= problem.n_primary)

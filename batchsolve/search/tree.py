@@ -267,8 +267,8 @@ class TreeSearch:
 
     @property
     def complete(self) -> bool:
-        """True if nothing is left to search, and the limit of covers was not reached."""
-        limited = self.totals.count == self._settings.limit  # whatever was left then
+        """True if nothing is left to search, and this search did not reach the limit of covers."""
+        limited = self._before[0] < self.totals.count == self._settings.limit  # whatever was left
         return self._scheduler.is_empty and not self.failures and not limited
 
     def run(self) -> Iterator[Done]:
