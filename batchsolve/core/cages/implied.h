@@ -43,7 +43,8 @@ public:
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
           ranges_(ranges),
           n_shared_(houses.size()),
-          houses_(houses.size(), words_for(n_cells)) {
+          houses_(houses.size(), words_for(n_cells)),
+          cage_at_(n_cells) {
         require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
         require(houses.width == n_, "houses have as many cells as there are digits");
@@ -69,7 +70,10 @@ public:
             totals_.push_back(total);
             cages_.resize(totals_.size());
             const auto cage = cages_[totals_.size() - 1];
-            for (const Cell cell : cells) set_bit(cage, cell);
+            for (const Cell cell : cells) {
+                set_bit(cage, cell);
+                cage_at_[cell] = totals_.size() - 1;
+            }
             join(taken_, cage);
         }
         keep(cells, total);
@@ -137,9 +141,9 @@ private:
     void find_cages_of_houses() {
         cages_of_.clear(houses_.size(), words_for(cages_.size()));
         for (std::size_t house = 0; house < houses_.size(); ++house) {
-            for (std::size_t k = 0; k < cages_.size(); ++k) {
-                if (do_meet(cages_[k], houses_[house])) set_bit(cages_of_[house], k);
-            }
+            for_each_bit(houses_[house], [&](std::size_t cell) {
+                if (has_bit(taken_, cell)) set_bit(cages_of_[house], cage_at_[cell]);
+            });
         }
     }
 
@@ -165,9 +169,9 @@ private:
         if (size < 1 || size > std::min(most, most_cells_)) return;
         const auto [begin, end] = sets_of(size, total);
         if (begin < 0 || end - begin > most_sets) return;
-        if (!are_in_one(houses_, set) && !are_in_one(cages_, set)) return;
         cells_.clear();
         for_each_bit(set, [&](std::size_t cell) { cells_.push_back(static_cast<Cell>(cell)); });
+        if (!are_in_one(houses_, set) && !are_in_one(cages_, set)) return;
         for (std::size_t other = first_; other < made_.size(); ++other) {
             if (made_.sets_of[other][0] != begin) continue;
             if (std::ranges::equal(made_.cells[other], cells_)) return;
@@ -175,9 +179,12 @@ private:
         keep(cells_, total);
     }
 
-    static bool are_in_one(const Matrix<Word>& wholes, std::span<const Word> set) {
+    bool are_in_one(const Matrix<Word>& wholes, std::span<const Word> set) const {
         std::size_t k = 0;
-        while (k < wholes.size() && !is_within(set, wholes[k])) ++k;
+        const auto has_all = [&] {
+            return has_bit(wholes[k], cells_[0]) && is_within(set, wholes[k]);
+        };
+        while (k < wholes.size() && !has_all()) ++k;
         return k < wholes.size();
     }
 
@@ -191,8 +198,9 @@ private:
     Matrix<Word> cages_;
     std::vector<std::int64_t> totals_;
     std::vector<Word> taken_;
-    std::size_t first_ = 0;  // cage of the row
-    Matrix<Word> cages_of_;  // house -> the cages that meet it
+    std::vector<std::size_t> cage_at_;  // taken cell -> its cage
+    std::size_t first_ = 0;             // cage of the row
+    Matrix<Word> cages_of_;             // house -> the cages that meet it
     // the cells of the houses at hand, those in no cage within them, of cages that meet them, and
     // of these those beyond the houses
     std::vector<Word> inside_, left_, out_, beyond_;
@@ -208,6 +216,7 @@ inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Int
     check_bounds(cages_of, totals.size());
     require(cages.size() == totals.size() && regions.size() + 1 == cages_of.size(),
             "each row has regions, and each cage has cells");
+    require(n_cells <= std::size_t{1} << 16, "cells are numbers of 16 bits");
     ImpliedCages implied(n_cells, houses, ranges, most_cells);
     for (std::size_t row = 0; row < regions.size(); ++row) {
         implied.begin_row();

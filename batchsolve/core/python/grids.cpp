@@ -1,5 +1,8 @@
 // What tables of grids ask of the core: text, columns, cages, rules at random, symmetries, ratings.
 #include "grids.h"
+
+#include <nanobind/stl/list.h>
+
 #include "cages/implied.h"
 #include "draw/cages.h"
 #include "draw/lines.h"

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <iterator>
-#include <vector>
+#include <list>
 
 namespace batchsolve::rate {
 
@@ -56,8 +56,8 @@ struct elements {
 };
 
 template <class Set>
-std::vector<unsigned> list_of(Set set) {
-    std::vector<unsigned> list;
+std::list<unsigned> list_of(Set set) {
+    std::list<unsigned> list;
     for (const unsigned element : elements(set)) list.push_back(element);
     return list;
 }
