@@ -388,7 +388,7 @@ def evaluate(
     1
         some row has no truth
     """
-    from batchsolve.formats.pictures.charts import format_of
+    from batchsolve.formats.pictures.charts import plot_format_of
     from batchsolve.formats.whole_files import check_is_no_input, whole_target_of
     from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.tables.places import files_of
@@ -397,7 +397,7 @@ def evaluate(
         whole_target_of(path)
         check_is_no_input(path, files_of(inputs))
     if plot is not None:
-        format_of(plot)
+        plot_format_of(plot)
     kept = {"rows": rows or False, "files": files}
     evaluation = session.rows_of(evaluation_of, inputs, **vars(wanted), **kept)
     if html is not None:

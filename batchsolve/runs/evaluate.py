@@ -253,9 +253,9 @@ class Evaluation(InWords):
         InputError
             If matplotlib is not installed, or the strata are too many.
         """
-        from batchsolve.formats.pictures.charts import content, format_of, strata_figure
+        from batchsolve.formats.pictures.charts import content, plot_format_of, strata_figure
 
-        form, by = format_of(path), ", ".join(columns_of(self.by))
+        form, by = plot_format_of(path), ", ".join(columns_of(self.by))
         strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
         write_whole(path, content(strata_figure(strata, self.all, by), form))
 

@@ -93,12 +93,14 @@ def count_projections(
     settings = replace(settings, time_limit=None)  # that of a candidate
     problem, [given] = problem_and_stacks(problem, stack, is_one=True)
     wanted = _numbers_of(problem, items)
-    engine_for(engine, problem)
+    choice = Choice(engine)
+    check_can_count(choice, everything=False)
+    choice.of(problem)
     excludes = not _are_fixed(problem, wanted)
     if excludes and problem.bounds is None:
         problem, wanted = _with_exclusions(problem), wanted + (wanted >= problem.n_primary)
         with prefixed("projections to these items need stacks without an option", InputError):
-            engine_for(engine, problem)
+            choice.of(problem)
 
     def look_at_clock() -> bool:
         if time_limit is not None and time.monotonic() - begin >= time_limit:
@@ -107,8 +109,6 @@ def count_projections(
 
     visited: list[int] = []
     source = _candidates(problem, wanted, given, excludes, look_at_clock, visited)
-    choice = Choice(engine)
-    check_can_count(choice, everything=False)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
     with Pool(jobs, backend, address) as pool, shown(on_progress, ROW_BAR) as tell:

@@ -254,7 +254,7 @@ class Run(AbstractContextManager["Run"]):
         state = self._journal.state()
         if state is None:
             begin = Piece.whole(self._start)
-            self._journal.record({**asdict(Totals()), "count": hex(0)}, new=_records_of(begin))
+            self._journal.record(_recorded(Totals()), new=_records_of(begin))
             return begin, Totals()
         rows = self._journal.stacks()
         stacks = Stacks.from_lists(
@@ -282,8 +282,7 @@ class Run(AbstractContextManager["Run"]):
     def _state(self) -> dict[str, Any]:
         """Return the state for the journal: sums, the finished share, and the cheapest covers."""
         shares = {name: getattr(self._tree, name) for name in SHARES}
-        # which JSON of any number of digits has, too
-        state = {**asdict(self._totals), "count": hex(self._totals.count), **shares}
+        state = {**_recorded(self._totals), **shares}
         if self._wanted is None:
             return state
         covers = [
@@ -321,8 +320,13 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
 
 
+def _recorded(totals: Totals) -> dict[str, Any]:
+    """Return sums for the journal: the count in hexadecimal, which has any number of digits."""
+    return {**asdict(totals), "count": hex(totals.count)}
+
+
 def _sums_in(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of `Totals` that a state of the journal has."""
+    """Return the attributes of `Totals` that a state of the journal has; see `_recorded`."""
     sums = {name: state[name] for name in asdict(Totals())}
     return {**sums, "count": int(sums["count"], 16)}
 
@@ -335,7 +339,7 @@ def describe_run(directory: str) -> dict[str, Any]:
     home = folder_of("the directory of a run", directory)
     with Journal(os.path.join(home, JOURNAL)) as journal:
         about, stacks, parts = journal.about, journal.stacks(), journal.parts()
-        state = journal.state() or {**asdict(Totals()), "count": hex(0)}
+        state = journal.state() or _recorded(Totals())
     share, between = (state.get(name) for name in SHARES)
     return {
         "kind": about["kind"],

@@ -158,14 +158,14 @@ def write_legend(figure: Figure, axes: Axes) -> None:
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
 
 
-def format_of(path: FileName) -> str:
+def plot_format_of(path: FileName) -> str:
     """Return the format of a plot, which the suffix of its file names.
 
     Examples
     --------
-    >>> format_of("accuracy.svg")
+    >>> plot_format_of("accuracy.svg")
     'svg'
-    >>> format_of("accuracy.jpg")
+    >>> plot_format_of("accuracy.jpg")
     Traceback (most recent call last):
         ...
     batchsolve.errors.InputError: accuracy.jpg: the name of a plot ends with .svg, .png or .pdf
