@@ -21,7 +21,7 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.options import Session, by_heading, parameters_of
+from batchsolve.cli.options import Session, as_options, by_heading, parameters_of
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, first_line, printable
 from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
@@ -290,17 +290,3 @@ class _BesideBars(logging.Handler):
 def _notes(error: BaseException) -> list[str]:
     """Return the notes of an error: commands that go on with an interrupted run."""
     return list(map(as_options, getattr(error, "__notes__", [])))
-
-
-def as_options(message: str) -> str:
-    """Return a message that names arguments of functions as one that names options.
-
-    Examples
-    --------
-    >>> as_options("say which with `up_to_symmetry`")
-    'say which with --up-to-symmetry'
-    >>> as_options("count_file() takes no `box`; leave it out")
-    'with these arguments, this command takes no --box; leave it out'
-    """
-    message = re.sub(r"^\w+\(\)(?= takes no `)", "with these arguments, this command", message)
-    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -143,7 +144,7 @@ class Session:
         """Print lines on standard error, unless quiet."""
         for line in chain.from_iterable(str(one).splitlines() for one in lines):
             if not self.quiet:
-                print(printable(line), file=sys.stderr)
+                print(printable(as_options(line)), file=sys.stderr)
 
     @contextmanager
     def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
@@ -374,3 +375,17 @@ Engine = Annotated[SearchSettings, ("engine", "branch"), {"engine": "dlx"}]
 Json = Annotated[Session, ("as_json",)]
 Quiet = Annotated[Session, ("quiet",)]
 JsonOrQuiet = Annotated[Session, ("as_json", "quiet")]
+
+
+def as_options(message: str) -> str:
+    """Return a message that names arguments of functions as one that names options.
+
+    Examples
+    --------
+    >>> as_options("say which with `up_to_symmetry`")
+    'say which with --up-to-symmetry'
+    >>> as_options("count_file() takes no `box`; leave it out")
+    'with these arguments, this command takes no --box; leave it out'
+    """
+    message = re.sub(r"^\w+\(\)(?= takes no `)", "with these arguments, this command", message)
+    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)

@@ -456,13 +456,13 @@ def looks_like_grid(text: str) -> bool:
 
 
 def are_grids(rows: Iterable[str]) -> bool:
-    """Return True if each of N rows of N cells has only digits of a smaller grid, or blanks.
+    """Return True if N rows of N cells have no more symbols than a smaller grid has digits.
 
-    Then it is such a grid, in one line.
+    Then each is such a grid, in one line.
 
     Examples
     --------
-    >>> are_grids(["1.....2..3.....4"] * 16), are_grids(["53..7...."] * 9)
+    >>> are_grids(["A.....B..C.....D"] * 16), are_grids(["53..7...."] * 9)
     (True, False)
     """
     lines = list(rows)
@@ -474,7 +474,7 @@ def _are_small(rows: Iterable[str], width: int) -> bool:
     n = isqrt(width)
     if n * n != width or n < _LEAST:
         return False
-    return set("".join(rows)) <= {*_BLANKS, *_OTHER_BLANKS, *usual_notation(n).symbols}
+    return len(set("".join(rows)) - {*_BLANKS, *_OTHER_BLANKS}) <= n  # of any alphabet
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:

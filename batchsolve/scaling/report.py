@@ -207,15 +207,18 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     if not positive:
         return None
     names, common = charts.distinct_names(list(positive))
+    each = zip(names, map(len, positive.values()), strict=True)
+    heads = [charts.wrapped(f"{name}: {counted(n, 'task')}", charts.ABOVE) for name, n in each]
     height = charts.AROUND + PANEL * len(names)
+    height += charts.LINE_HEIGHT * "".join(heads).count("\n")
     figure, panels = charts.new_figure("Task durations", common, len(names), height)
     low = min(s[s > 0].min() for s in positive.values())
     bins = np.geomspace(low * 0.99, max(s.max() for s in positive.values()) * 1.01, 40)
-    for axes, name, values in zip(panels, names, positive.values(), strict=True):
+    for axes, head, values in zip(panels, heads, positive.values(), strict=True):
         axes.hist(values, bins, histtype="stepfilled", color=COLORS[0])
         axes.set(yscale="log", ylim=(0.7, None))  # so that a single task is visible
         charts.make_logarithmic(axes, "y", whole=True)
-        charts.write_above(axes, f"{name}: {counted(values.size, 'task')}")
+        charts.write_above(axes, head)
     panels[-1].set(xscale="log", xlim=(bins[0], bins[-1]))
     charts.make_logarithmic(panels[-1], "x")
     charts.name_axes(panels[-1], "seconds of a task", "")

@@ -351,8 +351,8 @@ def in_order(strata: Iterable[Key], ranks: Sequence[Sequence[str]]) -> list[Key]
 
     Examples
     --------
-    >>> in_order([("10",), ("9",), ("(none)",)], [[]])
-    [('9',), ('10',), ('(none)',)]
+    >>> in_order([("10",), ("nan",), ("9",), ("(none)",)], [[]])
+    [('9',), ('10',), ('nan',), ('(none)',)]
     """
 
     def place(key: Key) -> list[tuple[Any, ...]]:
@@ -363,10 +363,8 @@ def in_order(strata: Iterable[Key], ranks: Sequence[Sequence[str]]) -> list[Key]
 
 def _place(name: str, ranks: Sequence[str]) -> tuple[bool, int, bool, float, str]:
     rank = ranks.index(name) if name in ranks else len(ranks)
-    try:
-        return name == NO_VALUE, rank, False, float(name), name
-    except ValueError:
-        return name == NO_VALUE, rank, True, 0.0, name
+    is_number = _NUMBER.fullmatch(name) is not None
+    return name == NO_VALUE, rank, not is_number, number_of(name) if is_number else 0.0, name
 
 
 def _predictions(grids: Grids, text: pa.Array) -> tuple[Bytes, Bools, dict[int, str]]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from batchsolve.errors import InputError, check_installed, counted
+from batchsolve.errors import InputError, check_installed, counted, printable
 from batchsolve.settings.arguments import FileName, path_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ WIDTH, HEIGHT = 4.2, 3.2  # inches
 AROUND = 1.2  # height of title and axis, in inches
 TITLE, TEXT, SMALL = 11, 9.5, 8.5  # points; on a phone a point is a little more than a pixel
 LINE = 62  # characters in a line of full width
+ABOVE = LINE - 8  # and in one beside the axis
 LINE_HEIGHT = SMALL * 1.25 / 72  # inches
 # the palette of M. Okabe and K. Ito, safe for colour-blind readers, without its yellow
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -61,7 +62,7 @@ def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT)
         one.tick_params(labelsize=SMALL)
         one.spines[["top", "right"]].set_visible(False)
     if subtitle:
-        write_above(axes[0], wrapped(subtitle, LINE - 8))
+        write_above(axes[0], wrapped(subtitle, ABOVE))
     return figure, axes
 
 
@@ -132,13 +133,14 @@ def make_logarithmic(axes: Axes, which: str, base: int = 10, whole: bool = False
     axis = getattr(axes, f"{which}axis")
     low, high = sorted(axis.get_view_interval())
     if high < base * low:
-        axis.set_major_locator(ticker.MaxNLocator(4, integer=whole))
+        axis.set_major_locator(ticker.MaxNLocator(2 if whole else 4, integer=whole))
     else:
-        between = (1, 2, 5) if base == 10 and high < (15 if whole else 1000) * low else (1,)
+        most = 15 if whole else 100 if low < 0.001 else 1000  # small numbers are long
+        between = (1, 2, 5) if base == 10 and high < most * low else (1,)
         axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
     if high < base * low or base != 10:
         axis.set_minor_locator(ticker.NullLocator())
-    axis.set_major_formatter(ticker.StrMethodFormatter("{x:,.12g}"))
+    axis.set_major_formatter(lambda x, _: f"{x:,.12f}".rstrip("0").rstrip("."))
     axis.set_minor_formatter(ticker.NullFormatter())
 
 
@@ -152,7 +154,7 @@ def write_above(axes: Axes, text: str) -> None:
 def write_legend(figure: Figure, axes: Axes) -> None:
     """Write the legend below the picture, and make room for it."""
     lines, names = axes.get_legend_handles_labels()
-    names = [wrapped(name, LINE - 8) for name in names]
+    names = [wrapped(name, ABOVE) for name in names]
     n_lines = len(names) + sum(name.count("\n") for name in names)
     figure.set_figheight(figure.get_figheight() + 1.4 * LINE_HEIGHT * n_lines)
     figure.legend(lines, names, loc="outside lower left", fontsize=SMALL, frameon=False)
@@ -181,10 +183,13 @@ def plot_format_of(path: FileName) -> str:
 def content(figure: Figure, form: str) -> bytes:
     """Return the bytes of a file of a figure, the same for the same data: svg, png or pdf."""
     import matplotlib as mpl
+    from matplotlib.text import Text
 
     # leave out the date, and make names reproducible
     date, file = "CreationDate" if form == "pdf" else "Date", BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "batchsolve"}):
+    for text in figure.findobj(Text):  # names are no formulas, and SVG has no control characters
+        text.set(parse_math=False, text=printable(text.get_text(), but="\n"))
+    with mpl.rc_context({"svg.hashsalt": "batchsolve", "text.parse_math": False}):
         # lay it out once, as each layout would begin with the one before
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
@@ -217,7 +222,9 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
         )
     of_all = f"{100 * total.right / total.judged:.1f} %" if total.judged else "–"
     title = f"{of_all} of {counted(total.judged, 'row')} right"
-    figure, (axes,) = new_figure(title, "", height=AROUND + ROW * len(each))
+    column = f"{by} (rows)" if by else ""
+    height = AROUND + LINE_HEIGHT * len(wrapped(column, ABOVE).splitlines())
+    figure, (axes,) = new_figure(title, column, height=height + ROW * len(each))
     if strata and total.judged:
         axes.axvline(total.right / total.judged, color=GREY, linestyle="--", zorder=0)
     for y, stratum in enumerate(each.values()):
@@ -229,10 +236,10 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     axes.set_yticks(range(len(each)), names)
     axes.set(xlim=(-0.02, 1.02), ylim=(len(each) - 0.5, -0.5))
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
-    name_axes(axes, "rows right", f"{by} (rows)" if by else "", BARS)
+    name_axes(axes, "rows right", "", BARS)
     return figure
 
 
 def _short(name: str) -> str:
-    text = name if len(name) <= MOST_LETTERS else f"{name[:MOST_LETTERS]}…"
-    return text.replace("$", r"\$")  # no formula
+    text = printable(name)
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]}…"

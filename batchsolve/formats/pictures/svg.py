@@ -238,7 +238,8 @@ def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], too
     for piece, _, its in pieces:
         shapes += [_letters_in(middle(one), piece.label, LABEL, "bs-text") for one in parts(its)]
     for cell, letter in sorted(letters.items()):
-        shapes.append(_letters_in(cell, letter, LABEL, "bs-clue"))
+        short = letter if _fitting_size(letter) >= SMALLEST else f"{letter[:4]}…"
+        shapes.append(_letters_in(cell, short, LABEL, "bs-clue"))
     return "".join(shapes)
 
 
