@@ -263,8 +263,7 @@ def only_writer(path: str) -> Iterator[str]:
     OutputError
         If another process or thread writes the file.
     """
-    parent, name = os.path.split(path)
-    home = os.path.join(parent, f".{name}.batchsolve")
+    home = lent_folder(path)
     with disk_errors(path):
         lock, is_locked = _locked(os.path.join(home, "lock"), path)
     folder = None
@@ -283,6 +282,12 @@ def only_writer(path: str) -> Iterator[str]:
         with suppress(OSError):  # or be there
             os.rmdir(home)
         os.close(lock)
+
+
+def lent_folder(path: str) -> str:
+    """Return the folder that `only_writer` makes beside a file; a killed writer leaves it."""
+    parent, name = os.path.split(path)
+    return os.path.join(parent, f".{name}.batchsolve")
 
 
 def _locked(name: str, path: str) -> tuple[int, bool]:

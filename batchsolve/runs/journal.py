@@ -279,7 +279,7 @@ class Journal(AbstractContextManager["Journal"]):
             raise JournalError(
                 f"{self.path}: the run is closed; open it again, and go on with `resume`"
             ) from error
-        except (BatchsolveError, MemoryError):
+        except (BatchsolveError, MemoryError, Warning):
             raise
         except OSError as error:
             why = f"cannot be read: {error.strerror or first_line(error)}"
@@ -298,9 +298,8 @@ class Journal(AbstractContextManager["Journal"]):
 
 def _connected(path: str) -> sqlite3.Connection:
     """Open a database that other threads may use, too; its name may be file:x, like an address."""
-    return sqlite3.connect(
-        os.path.join(".", path), _WAIT_SECONDS, isolation_level=None, check_same_thread=False
-    )
+    how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
+    return sqlite3.connect(os.path.join(".", path), timeout=_WAIT_SECONDS, **how)
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:

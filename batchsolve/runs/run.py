@@ -22,7 +22,7 @@ from batchsolve.engines import engine_for
 from batchsolve.engines.native import pricing_of
 from batchsolve.errors import InputError, JournalError, OutputError, counted, disk_errors
 from batchsolve.formats.render import cover_parquet, joined
-from batchsolve.formats.whole_files import only_writer
+from batchsolve.formats.whole_files import lent_folder, only_writer
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation
 from batchsolve.problems.stacks import Stacks
@@ -152,6 +152,8 @@ class Run(AbstractContextManager["Run"]):
         with ExitStack() as held:
             held.enter_context(only_writer(path))
             self._journal = held.enter_context(Journal(path, kind, settings, name))
+            with disk_errors(self._solutions.path):
+                os.makedirs(self._solutions.path, exist_ok=True)
             self._load()  # raises an error if the journal is damaged
             self._solutions.open(None, None, self._journal.parts())
             self._held = held.pop_all()
@@ -229,7 +231,8 @@ class Run(AbstractContextManager["Run"]):
         home, folder = self._directory, self._solutions.path
         check_is_no_link(folder)
         with disk_errors(home):
-            if os.path.isdir(home) and os.listdir(home):
+            lent = os.path.basename(lent_folder(journal))  # by a run that was killed as it began
+            if os.path.isdir(home) and {*os.listdir(home)} - {lent}:
                 if not os.path.exists(journal):
                     raise OutputError(f"{home}: is not empty; name another directory")
                 if not resume:
@@ -244,7 +247,7 @@ class Run(AbstractContextManager["Run"]):
                         f"begin again, or name another directory"
                     )
             try:
-                os.makedirs(folder, exist_ok=True)
+                os.makedirs(home, exist_ok=True)
             except FileExistsError as error:
                 raise OutputError(f"{home}: not a directory; name another") from error
 
