@@ -34,7 +34,7 @@ from batchsolve.core.arrays import Bools, Ints, owners_of
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import UNLIMITED, Outcome, Task, check_support, get_engine
 from batchsolve.engines.walk import OpenNode, Tally, search_batch
-from batchsolve.problems.exact_cover import ExactCover, fitting, held_by, options_with
+from batchsolve.problems.exact_cover import ExactCover, fitting, options_with
 
 SOLVER = "glucose4"  # with proofs of uniqueness, the fastest of those that release the interpreter
 MOST_BLOCKED = 100  # covers below one stack before it is cut: blocking clauses slow the solver down
@@ -144,9 +144,9 @@ class _Formula:
 
     def choices(self, stack: list[int]) -> list[int]:
         """Return the options of the branch item below a stack that is not a cover, ascending."""
-        held = held_by(self._problem, stack)
+        fits, held = fitting(self._problem, stack)
         item = int(np.flatnonzero(held[: self._problem.n_primary] < 0)[0])
-        return options_with(self._problem, item, stack).tolist()
+        return options_with(self._problem, item, fits)
 
     def covers(self, stack: list[int], known: list[list[int]], most: int) -> list[list[int]]:
         """Add covers below a stack to the known ones, up to `most`; return them in tree order."""
@@ -208,12 +208,11 @@ class Residual(NamedTuple):
 
 def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
     """Return the residual problem of a stack."""
-    items, held = problem.indices.astype(np.int64), held_by(problem, stack)
-    owners = owners_of(problem.indptr)
+    items, owners = problem.indices.astype(np.int64), owners_of(problem.indptr)
     first = np.minimum.reduceat(items, problem.indptr[:-1])
+    fits, held = fitting(problem, stack)
     # Options without primary items are in a cover only if the stack has them.
-    is_left = fitting(problem, held) & (first < problem.n_primary)
-    is_left[stack] = False
+    is_left = fits & (first < problem.n_primary)
     options = np.flatnonzero(is_left)
     number = np.zeros(problem.n_options, np.int64)
     number[options] = np.arange(1, options.size + 1)

@@ -592,28 +592,34 @@ def places_like(pattern: str, names: Sequence[str]) -> list[int]:
     return exact or [i for i, name in enumerate(names) if fnmatchcase(name, pattern)]
 
 
-def held_by(problem: ExactCover, stack: Sequence[int]) -> Ints:
-    """Return the colour that a stack gives to each item: 0 is none, -1 an uncovered item."""
-    entries = problem.entries_of(np.array(stack, np.int64))[1]
+def fitting(problem: ExactCover, stack: Sequence[int] | UInts) -> tuple[Bools, Ints]:
+    """Return what a stack without bounds leaves of a problem.
+
+    Returns
+    -------
+    fits : ndarray of bool, shape (n_options,)
+        True for each other option whose items are uncovered, or have the colours that it gives.
+    held : ndarray of int64, shape (n_items,)
+        The colour that the stack gives to each item: 0 is none, -1 an uncovered item.
+    """
+    chosen = np.array(stack, np.int64)
+    entries = problem.entries_of(chosen)[1]
     held = np.full(problem.n_items, -1)
     held[problem.indices[entries]] = 0 if problem.colors is None else problem.colors[entries]
-    return held
-
-
-def fitting(problem: ExactCover, held: Ints) -> Bools:
-    """Return True for each option whose items are uncovered, or have the colours that it gives."""
     states = held[problem.indices]
-    fits = states < 0
+    are_free = states < 0
     if problem.colors is not None:
-        fits |= (problem.colors > 0) & (states == problem.colors)
-    return np.logical_and.reduceat(fits, problem.indptr[:-1])
+        are_free |= (problem.colors > 0) & (states == problem.colors)
+    fits = np.logical_and.reduceat(are_free, problem.indptr[:-1])
+    fits[chosen] = False
+    return fits, held
 
 
-def options_with(problem: ExactCover, item: int, stack: Sequence[int]) -> Ints:
-    """Return the options that have an item and fit a stack without bounds, ascending."""
+def options_with(problem: ExactCover, item: int, fits: Bools) -> list[int]:
+    """Return the options that have an item, of those that `fitting` returned, ascending."""
     places = np.flatnonzero(problem.indices == item)
     options = np.searchsorted(problem.indptr, places, side="right") - 1
-    return options[fitting(problem, held_by(problem, stack))[options]]
+    return options[fits[options]].tolist()
 
 
 def check_kind(problem: object, kind: type[ExactCover]) -> None:

@@ -30,7 +30,7 @@ from batchsolve.core.arrays import Bools, Ints, UInts, begins_of, lists_at
 from batchsolve.errors import InputError, ProblemError, counted, prefixed, quoted, shortened
 from batchsolve.formats.whole_files import is_whole, parse, sealed
 from batchsolve.problems.attributes import array_of, whole_numbers
-from batchsolve.problems.exact_cover import ExactCover, check_belongs, options_with
+from batchsolve.problems.exact_cover import ExactCover, check_belongs, fitting, options_with
 from batchsolve.settings.arguments import argument_errors, text_of
 
 _VERSION = 3
@@ -334,7 +334,7 @@ def clash_of(problem: ExactCover, stack: UInts, branch: Sequence[int]) -> int:
 def options_of_branch(problem: ExactCover, stack: UInts, branch: Sequence[int]) -> list[int]:
     """Return the options by which a branch extends a stack, without bounds of items."""
     item, first, last = branch
-    options = options_with(problem, item - 1, stack.tolist()).tolist()
+    options = options_with(problem, item - 1, fitting(problem, stack)[0])
     return [o for o in options if first <= o < last]
 
 

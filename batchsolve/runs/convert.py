@@ -110,7 +110,7 @@ def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
     for i, (begin, end) in enumerate(pairwise(begins_of(left.sizes).tolist())):
         variables = left.owners[begin:end].tolist()
         if left.is_required[i]:
-            least, most = (1, 1) if problem.bounds is None else problem.bounds[i].tolist()
+            least, most = problem.bounds_of(i)
             terms = " ".join(f"+1 x{v}" for v in variables)
             if least > len(variables):  # nothing makes both true
                 yield from ("+1 x1 >= 1 ;", "-1 x1 >= 0 ;")

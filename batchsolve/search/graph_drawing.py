@@ -40,7 +40,7 @@ from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines.memo import MEGABYTE, entries_in_order, narrow_order
 from batchsolve.engines.native import core_problem, in_order
 from batchsolve.errors import InputError, counted
-from batchsolve.problems.exact_cover import ExactCover, fitting, held_by
+from batchsolve.problems.exact_cover import ExactCover, fitting
 from batchsolve.search.graphs import Nodes, SolutionGraph
 
 FIRST_NODES = 8192  # for which a diagram has room at first
@@ -160,9 +160,7 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
         in_no_cover = np.array(chosen), None, np.empty(0, np.int64)
         if problem.clash_position(chosen) >= 0:
             return in_no_cover
-        held = held_by(problem, chosen)
-        is_left = fitting(problem, held)
-        is_left[chosen] = False
+        is_left, held = fitting(problem, chosen)
         sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)
         is_open = is_primary & (held < 0)
         if np.any(sizes[is_open] == 0):
