@@ -24,7 +24,7 @@ from batchsolve.engines import Task, get_engine
 from batchsolve.engines.native import Made, Wish, dig_rows
 from batchsolve.formats.render import cover_lines
 from batchsolve.problems.notation import usual_notation
-from batchsolve.problems.rules import Cage, Rules
+from batchsolve.problems.rules import Cage, OwnRules, Rules
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Variants
 from batchsolve.runs import repeats
@@ -261,7 +261,7 @@ def work():
     puzzles = Task.of(Stacks.from_lists([[], [0], [1, 1]] * 3), limit=40, allowance=300, keep=40)
     shared, regions = Rules.square(4, ()), np.repeat(np.arange(4, dtype=np.uint8), 4)
     own = Rules(4, shared.places, (), (), ((2, 3, "less"),), (Cage((0, 1, 4), 7),), ((9, 3),))
-    rows = Variants.of(shared, [own] * 9, np.tile(regions, (9, 1)))
+    rows = Variants(shared, OwnRules.of([own] * 9, np.tile(regions, (9, 1))))
     others = [*(bs.grid_problem(4, rules=name) for name in ("x", "antiknight")), rows]
     # integers of 16 bits and of 32
     for problem in (bs.Sudoku(2, 3), bs.Sudoku(5, 5), *others):

@@ -321,10 +321,10 @@ class GridProblem(ExactCover):
         """Return the problem of the grids with these roots; the roots are counted anew."""
         return self
 
-    @property
+    @cached_property
     def given(self) -> OwnRules:
-        """The marks and the cages, as the rules of one row."""
-        return OwnRules.of([replace(self.rules, groups=(), pairs=())], np.empty((1, 0), np.uint8))
+        """The rules of rows: the marks and the cages, as those of one row."""
+        return OwnRules.of([replace(self.rules, groups=(), pairs=())])
 
     @property
     def row_rules(self) -> RowRules:

@@ -537,8 +537,8 @@ class OwnRules(NamedTuple):
     cage_cells: Shorts
 
     @classmethod
-    def of(cls, rows: Sequence[Rules], regions: Bytes) -> OwnRules:
-        """Return the marks, pairs, cages and groups of rows, and these regions."""
+    def of(cls, rows: Sequence[Rules], regions: Bytes | None = None) -> OwnRules:
+        """Return the marks, pairs, cages and groups of rows, and these regions, or none."""
         n_cells, all_digits = rows[0].n_cells, (1 << min(64, rows[0].n_digits)) - 1
         allowed = np.full((len(rows), n_cells if any(r.marks for r in rows) else 0), all_digits)
         allowed = allowed.astype(np.uint64)
@@ -548,7 +548,7 @@ class OwnRules(NamedTuple):
         pairs = [(a, b, RELATION_NAMES.index(name)) for rules in rows for a, b, name in rules.pairs]
         cages = [each for rules in rows for each in _cages_of(rules)]
         return cls(
-            regions,
+            np.empty((len(rows), 0), np.uint8) if regions is None else regions,
             allowed,
             begins_of([len(rules.pairs) for rules in rows]),
             np.array(pairs, np.uint16).reshape(-1, 3),

@@ -538,33 +538,9 @@ class Variants(GridProblem):
     """
 
     def __init__(self, rules: Rules, given: OwnRules) -> None:
+        self.given = given
         super().__init__(rules)
         _check_regions(given.regions, rules)
-        self._given = given
-
-    @classmethod
-    def of(cls, shared: Rules, rows: Sequence[Rules], regions: Bytes | None = None) -> Variants:
-        """Return the problems of rows.
-
-        Parameters
-        ----------
-        shared : Rules
-            The houses, groups and pairs that all rows have.
-        rows : sequence of Rules
-            The groups, pairs, cages and marks of each row beyond them.
-        regions : ndarray of uint8, shape (n, n_cells), optional
-            The region of every cell of every row: 0 .. N - 1, each in N cells.
-        """
-        if regions is None:
-            regions = np.empty((len(rows), 0), np.uint8)
-        for each in rows:
-            each.checked()
-        return cls(shared, OwnRules.of(rows, regions))
-
-    @property
-    def given(self) -> OwnRules:
-        """The given rules of each row."""
-        return self._given
 
     def __len__(self) -> int:
         return len(self.given.cages_of) - 1

@@ -152,7 +152,7 @@ class DrawnRules:
         drawn = list(zip([LINES[kind] for kind in of_kind], paths, strict=False))
         lines = [drawn[first:last] for first, last in pairwise(lines_of)]
         each = [_rules_of(some, self.rules) for some in lines]
-        own = OwnRules.of(each, given.regions[:, :0]) if each else OwnRules.blank(0)
+        own = OwnRules.of(each) if each else OwnRules.blank(0)
         return given.with_more(own), self.texts(given, lines)
 
     def _pairs(self, kind: str, solutions: Bytes) -> Shorts:

@@ -312,7 +312,7 @@ def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Byte
         for row in rows.tolist():
             own[row] = beyond
     rows = np.sort(np.concatenate([some for _, _, some in said]))
-    return Variants.of(shared, own, _filled(regions, rows)), rows
+    return Variants(shared, OwnRules.of(own, _filled(regions, rows))), rows
 
 
 def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bools:

@@ -12,7 +12,7 @@ from oracles import grids_by_rules
 
 import batchsolve as bs
 from batchsolve.engines import UNLIMITED, Task, get_engine
-from batchsolve.problems.rules import NAMED, RELATIONS, Cage, Rules, named, plain
+from batchsolve.problems.rules import NAMED, RELATIONS, Cage, OwnRules, Rules, named, plain
 from batchsolve.problems.sudoku import Variant, Variants
 
 DLX, LANES, SAT = map(get_engine, ("dlx", "lanes", "sat"))
@@ -147,7 +147,7 @@ def rows_of_four(draw):
     for grid in grids:
         some = draw(clues)
         grid[: len(some)] = some
-    return Variants.of(shared, own, regions), grids
+    return Variants(shared, OwnRules.of(own, regions)), grids
 
 
 @given(rows_of_four())
@@ -241,7 +241,7 @@ def test_cages_that_follow_do_not_depend_on_the_rows_beside():
     cages = Cage(tuple(range(14)), every - 6), Cage(tuple(range(48, 60)), every - 10)
     row = Rules(16, shared.places, (), cages=cages)
     other = replace(row, cages=(Cage((0, 1, 2, 3), 10),))  # as large as what is left of the fourth
-    alone, beside = (Variants.of(shared, rows).row_rules for rows in ([row], [row, other]))
+    alone, beside = (Variants(shared, OwnRules.of(r)).row_rules for r in ([row], [row, other]))
     found = [cage_of(alone, cage) for cage in range(*alone[4][:2])]
     assert found == [cage_of(beside, cage) for cage in range(*beside[4][:2])]
     assert ([14, 15], [0b10001, 0b1010]) in found
