@@ -50,7 +50,7 @@ TURN_SECONDS = 0.5  # the least; shorter turns are too short to measure
 def contenders(problem: ExactCover, program: str | None) -> list[str]:
     """Return the names of all contenders that this machine can measure."""
     is_sudoku = isinstance(problem, Sudoku)
-    ours = [n for n in engine_names() if is_sudoku or not get_engine(n).capabilities.sudoku_only]
+    ours = [n for n in engine_names() if is_sudoku or not get_engine(n).sudoku_only]
     theirs = [name for name in PEERS if find_spec(MODULES.get(name, name)) is not None]
     if not is_graph(problem):
         theirs = [name for name in theirs if name != "graphillion"]

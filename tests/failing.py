@@ -25,8 +25,7 @@ class Failing:
 
     def __init__(self, marked, how, once=None):
         self.marked, self.how, self.once = set(marked), how, once
-        self.name = "failing"
-        self.capabilities = get_engine("dlx").capabilities
+        vars(self).update(vars(get_engine("dlx")), name="failing")
 
     def for_run(self, shared=False):
         return self

@@ -15,7 +15,7 @@ NAMES = sorted(path.name for path in DATASETS.glob("*.csv") if path.name != DEEP
 FEW_NODES = 60  # by dancing links; an engine in Python searches as many in no time,
 MOST_NODES = 2_000  # or is not compared, if its own tree is as large
 ENGINES = {name: get_engine(name) for name in engine_names() if name != "dlx"}
-COLLECTING = [name for name, each in ENGINES.items() if not each.capabilities.counts_only]
+COLLECTING = [name for name, each in ENGINES.items() if not each.counts_only]
 IN_PYTHON = [name for name in COLLECTING if "native" not in ENGINES[name].entry]
 LIMIT = 20
 
@@ -44,7 +44,7 @@ def test_all_engines_find_the_same_solutions(engine, name):
     try:
         check_support(kernel, problem)
     except InputError:
-        assert kernel.capabilities.least_box > min(problem.box_rows, problem.box_columns)
+        assert kernel.least_box > min(problem.box_rows, problem.box_columns)
         return
     rows, most_nodes = np.arange(len(stacks)), UNLIMITED
     if engine in IN_PYTHON:
@@ -54,7 +54,7 @@ def test_all_engines_find_the_same_solutions(engine, name):
     how = {"limit": LIMIT, "keep": LIMIT, "allowance": most_nodes}
     left = kernel.search(problem, Task.of(stacks.take(rows), **how)).frontier.roots
     rows = rows[np.isin(stacks.roots[rows], left, invert=True)]
-    assert len(rows) or not kernel.capabilities.tree
+    assert len(rows) or not kernel.tree
     outcome = kernel.search(problem, Task.of(stacks.take(rows), limit=LIMIT, keep=LIMIT))
     assert np.array_equal(outcome.counts, right.counts[rows])
     assert np.array_equal(outcome.clash, right.clash[rows])

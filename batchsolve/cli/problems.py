@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command
@@ -281,14 +281,15 @@ def engines(session: Json) -> int:
     batchsolve engines
     batchsolve engines --json
     """
-    from batchsolve.engines import engine_names, get_engine
+    from batchsolve.engines import Engine, engine_names, get_engine
 
     if not session.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")
     for name in engine_names():
-        can = get_engine(name).capabilities
+        can = get_engine(name)
         if session.as_json:
-            print(json.dumps({"engine": name, **asdict(can)}))
+            facts = [each.name for each in fields(Engine) if each.name not in ("name", "entry")]
+            print(json.dumps({"engine": name, **{each: getattr(can, each) for each in facts}}))
             continue
         lacks = [word for word, has in (("bounds", can.bounds), ("colours", can.colors)) if not has]
         takes = f"exact covers without {' or '.join(lacks)}" if lacks else "any exact cover"

@@ -48,65 +48,6 @@ MRV_TREE = "mrv"
 """The tree that dancing links walk: first item with the fewest options, options ascending."""
 
 
-@dataclass(frozen=True)
-class Capabilities:
-    """The capabilities of an engine; callers ask for one of these, never for a name.
-
-    Attributes
-    ----------
-    description : str
-        The engine in a few words.
-    colors : bool
-        True if it takes problems whose secondary items have colours.
-    bounds : bool
-        True if it takes problems whose primary items have bounds.
-    costs : bool
-        True if it can look for the cheapest covers.
-    sudoku_only : bool
-        True if it takes grids alone, by their `rules`; each row may have its own.
-    least_box : int
-        The fewest rows, and columns, that the boxes of a `Sudoku` may have.
-    most_digits : int
-        The largest number of digits of a grid.
-    tree : str
-        The name of its search tree, if other engines share it; else empty.
-    rules : bool
-        True if a branching rule may follow its name: ``dlx:first``. Then its function has a keyword
-        ``rule``.
-    branch : str
-        The branching rule that its name ends with; empty for ``mrv``.
-    counts_only : bool
-        True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
-    reproducible_nodes : bool
-        True if the sum of nodes below a stack is the same in every search, however it is cut up.
-    whole_stacks : bool
-        True if it takes tasks whose stacks are searched whole; then it searches rows this way.
-    module : str
-        A module that must be installed for it; empty if it needs none.
-    extra : str
-        The extra of this package that installs `module`.
-    has_table : bool
-        True if it has a table that the tasks of a run share; a number behind its name is the size.
-    """
-
-    description: str
-    colors: bool = False
-    bounds: bool = False
-    costs: bool = False
-    sudoku_only: bool = False
-    least_box: int = 1
-    most_digits: int = MOST_DIGITS
-    tree: str = ""
-    rules: bool = False
-    branch: str = ""
-    counts_only: bool = False
-    reproducible_nodes: bool = True
-    whole_stacks: bool = False
-    module: str = ""
-    extra: str = ""
-    has_table: bool = False
-
-
 @dataclass(frozen=True, eq=False)
 class Task:
     """A search that one worker is asked for.
@@ -145,13 +86,13 @@ class Task:
         left, and then goes on to its limit, its allowance or its end, without a depth or a room.
         Its result then depends only on the stack, its limit and its allowance; but the covers are
         not always the first in tree order. Only for engines that can do that
-        (`Capabilities.whole_stacks`), and for stacks that each have their own root.
+        (`Engine.whole_stacks`), and for stacks that each have their own root.
     cheapest : int
         The number of cheapest covers wanted, of all stacks together, which have one root; 0 if
         costs do not matter. Other covers need not be found, but are counted if they are.
     ceilings : ndarray of int64, shape (n,), or None
         The upper bound of the cost of a cover below each stack; None unless the cheapest are
-        wanted. Only for engines that look at costs (`Capabilities.costs`).
+        wanted. Only for engines that look at costs (`Engine.costs`).
     unordered : bool
         True if the options of a cover may stand in any order. Otherwise they stand in the order in
         which they were chosen, by which covers can be put in tree order.
@@ -240,24 +181,71 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Engine:
-    """A search engine. Engines hold nothing but their settings and can be pickled.
+    """A search engine, and its capabilities; callers ask for one of these, never for a name.
 
-    Each engine defines its own nodes. But a stack without a branch that was searched has at least
-    one, and unless the capabilities say otherwise, the sum below a stack does not depend on
-    budgets, depths and room.
+    Engines hold nothing but their settings and can be pickled. Each defines its own nodes. But a
+    stack without a branch that was searched has at least one, and unless `reproducible_nodes` says
+    otherwise, the sum below a stack does not depend on budgets, depths and room.
 
     Attributes
     ----------
     name : str
-    capabilities : Capabilities
+    description : str
+        The engine in a few words.
     entry : str
         The function that searches a task, after its module, which is not imported before; empty
         for an engine of another class.
+    colors : bool
+        True if it takes problems whose secondary items have colours.
+    bounds : bool
+        True if it takes problems whose primary items have bounds.
+    costs : bool
+        True if it can look for the cheapest covers.
+    sudoku_only : bool
+        True if it takes grids alone, by their `rules`; each row may have its own.
+    least_box : int
+        The fewest rows, and columns, that the boxes of a `Sudoku` may have.
+    most_digits : int
+        The largest number of digits of a grid.
+    tree : str
+        The name of its search tree, if other engines share it; else empty.
+    rules : bool
+        True if a branching rule may follow its name: ``dlx:first``. Then its function has a keyword
+        ``rule``.
+    branch : str
+        The branching rule that its name ends with; empty for ``mrv``.
+    counts_only : bool
+        True if it only counts covers, and all of them: it takes no `keep`, no limits and no `room`.
+    reproducible_nodes : bool
+        True if the sum of nodes below a stack is the same in every search, however it is cut up.
+    whole_stacks : bool
+        True if it takes tasks whose stacks are searched whole; then it searches rows this way.
+    module : str
+        A module that must be installed for it; empty if it needs none.
+    extra : str
+        The extra of this package that installs `module`.
+    has_table : bool
+        True if it has a table that the tasks of a run share; a number behind its name is the size.
     """
 
     name: str
-    capabilities: Capabilities = field(repr=False)
-    entry: str = field(default="", repr=False)
+    description: str
+    entry: str = ""
+    colors: bool = False
+    bounds: bool = False
+    costs: bool = False
+    sudoku_only: bool = False
+    least_box: int = 1
+    most_digits: int = MOST_DIGITS
+    tree: str = ""
+    rules: bool = False
+    branch: str = ""
+    counts_only: bool = False
+    reproducible_nodes: bool = True
+    whole_stacks: bool = False
+    module: str = ""
+    extra: str = ""
+    has_table: bool = False
 
     def search(self, problem: ExactCover, task: Task) -> Outcome:
         """Search a task of a problem that `check_support` accepts.
@@ -266,13 +254,12 @@ class Engine:
         """
         module, function = self.entry.split(":")
         search: Callable[..., Outcome] = getattr(_module(module), function)
-        rule = self.capabilities.branch
+        rule = self.branch
         return search(problem, task, rule=rule) if rule else search(problem, task)
 
     def under(self, rule: str) -> Engine:
         """Return this engine under a branching rule: with its own tree, and blind to costs."""
-        can = replace(self.capabilities, branch=rule, tree="", costs=False)
-        return replace(self, name=f"{self.name}:{rule}", capabilities=can)
+        return replace(self, name=f"{self.name}:{rule}", branch=rule, tree="", costs=False)
 
     def for_run(self, run: str = "", entries: int = UNLIMITED, shared: bool = False) -> Engine:
         """Return the engine for all tasks of a new run: with an empty table, if it has one.
@@ -302,71 +289,66 @@ _ENGINES = {
     for engine in (
         Engine(
             "dlx",
-            Capabilities(
-                "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
-                colors=True,
-                bounds=True,
-                costs=True,
-                tree=MRV_TREE,
-                rules=True,
-            ),
+            "dancing links over arrays (Knuth's Algorithms X, C, M and C$)",
             "batchsolve.engines.native:search_links",
+            colors=True,
+            bounds=True,
+            costs=True,
+            tree=MRV_TREE,
+            rules=True,
         ),
         Engine(
             "lanes",
-            Capabilities(
-                "Sudoku, many grids at once in SIMD lanes",
-                sudoku_only=True,
-                least_box=2,
-                most_digits=32,  # a set of digits is a word of 32 bits
-            ),
+            "Sudoku, many grids at once in SIMD lanes",
             "batchsolve.engines.native:search_grids",
+            sudoku_only=True,
+            least_box=2,
+            most_digits=32,  # a set of digits is a word of 32 bits
         ),
         Engine(
             "bits",
-            Capabilities(
-                "bit-parallel search of residual problems", colors=True, bounds=True, tree=MRV_TREE
-            ),
+            "bit-parallel search of residual problems",
             "batchsolve.engines.native:search_bits",
+            colors=True,
+            bounds=True,
+            tree=MRV_TREE,
         ),
         Engine(
             "cells",
-            Capabilities("options counted down in cells of a byte", colors=True, tree=MRV_TREE),
+            "options counted down in cells of a byte",
             "batchsolve.engines.native:search_cells",
+            colors=True,
+            tree=MRV_TREE,
         ),
         Engine(
             "memo",
-            Capabilities(
-                "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
-                colors=True,
-                bounds=True,
-                counts_only=True,
-                reproducible_nodes=False,
-                has_table=True,
-            ),
+            "dancing links that count like subtrees once; memo:64 has a table of 64 MB",
+            colors=True,
+            bounds=True,
+            counts_only=True,
+            reproducible_nodes=False,
+            has_table=True,
         ),
         Engine(
             "algorithm-x",
-            Capabilities(
-                "Knuth's Algorithm X on a dict of sets, in Python", colors=True, rules=True
-            ),
+            "Knuth's Algorithm X on a dict of sets, in Python",
             "batchsolve.engines.walk:search_algorithm_x",
+            colors=True,
+            rules=True,
         ),
         Engine(
             "dancing-links",
-            Capabilities("dancing links over NumPy arrays, in Python"),
+            "dancing links over NumPy arrays, in Python",
             "batchsolve.engines.walk:search_dancing_links",
         ),
         Engine(
             "sat",
-            Capabilities(
-                "reduction to SAT, with the solvers of python-sat",
-                colors=True,
-                whole_stacks=True,
-                module="pysat",
-                extra="sat",
-            ),
+            "reduction to SAT, with the solvers of python-sat",
             "batchsolve.engines.sat:search",
+            colors=True,
+            whole_stacks=True,
+            module="pysat",
+            extra="sat",
         ),
     )
 }
@@ -385,7 +367,7 @@ def engines_with(capability: str) -> list[str]:
     >>> engines_with("costs")
     ['dlx']
     """
-    return [name for name, engine in _ENGINES.items() if getattr(engine.capabilities, capability)]
+    return [name for name, engine in _ENGINES.items() if getattr(engine, capability)]
 
 
 def get_engine(name: str) -> Engine:
@@ -404,17 +386,16 @@ def get_engine(name: str) -> Engine:
 
     Examples
     --------
-    >>> get_engine("lanes").capabilities.sudoku_only, get_engine("memo:64").name
+    >>> get_engine("lanes").sudoku_only, get_engine("memo:64").name
     (True, 'memo:64')
     """
     base, *settings = str(name).split(":")
     known = _ENGINES.get(base)
-    if settings and known and not known.capabilities.rules and {FIRST, SHARP} & {*settings}:
+    if settings and known and not known.rules and {FIRST, SHARP} & {*settings}:
         raise _lacks(base, "takes no branching rule", "rules")
-    has_table = known is not None and known.capabilities.has_table
-    if known is None or (settings and not (has_table or known.capabilities.rules)):
+    if known is None or (settings and not (known.has_table or known.rules)):
         raise InputError(f"unknown engine {name!r}; choose from {', '.join([AUTO, *_ENGINES])}")
-    if has_table:
+    if known.has_table:
         from batchsolve.engines.memo import with_size  # which is an engine itself
 
         return with_size(known, name)
@@ -443,35 +424,36 @@ def check_support(engine: Engine, problem: ExactCover, has_costs: bool = False) 
     InputError
         If the engine does not take such problems, or a module that it needs is not installed.
     """
-    can = engine.capabilities
-    if has_costs and not can.costs:
+    if has_costs and not engine.costs:
         raise _lacks(engine.name, "does not look at costs", "costs")
-    if can.sudoku_only:
+    if engine.sudoku_only:
         _check_grid(engine, problem)
         return
-    if problem.colors is not None and not can.colors:
+    if problem.colors is not None and not engine.colors:
         raise _lacks(engine.name, f"takes no colours: {problem!r}", "colors")
-    if problem.bounds is not None and not can.bounds:
+    if problem.bounds is not None and not engine.bounds:
         raise _lacks(engine.name, f"takes no bounds of items: {problem!r}", "bounds")
-    if can.branch not in ("", FIRST) and not is_sharp(problem, can.branch).any():
+    if engine.branch not in ("", FIRST) and not is_sharp(problem, engine.branch).any():
         raise InputError(
-            f"no primary item is one that the branching rule {can.branch!r} prefers; {SHARP!r} "
+            f"no primary item is one that the branching rule {engine.branch!r} prefers; {SHARP!r} "
             f"prefers items whose names begin with #, and '{SHARP}:r1c*' those like r1c*"
         )
-    if can.module:
-        check_installed(f"the engine {engine.name!r}", can.module, can.extra)
+    if engine.module:
+        check_installed(f"the engine {engine.name!r}", engine.module, engine.extra)
 
 
 def _check_grid(engine: Engine, problem: ExactCover) -> None:
     """Check that an engine for grids can search a problem."""
-    can = engine.capabilities
     if not isinstance(problem, GridProblem):
         raise InputError(f"the engine {engine.name!r} solves grids of digits only, not {problem!r}")
     boxes = (problem.box_rows, problem.box_columns) if isinstance(problem, Sudoku) else ()
-    if problem.n_digits > can.most_digits or min(boxes, default=can.least_box) < can.least_box:
+    if (
+        problem.n_digits > engine.most_digits
+        or min(boxes, default=engine.least_box) < engine.least_box
+    ):
         raise InputError(
-            f"the engine {engine.name!r} solves grids of up to {can.most_digits} digits, with "
-            f"boxes of {can.least_box} rows and columns or more, not {problem!r}"
+            f"the engine {engine.name!r} solves grids of up to {engine.most_digits} digits, with "
+            f"boxes of {engine.least_box} rows and columns or more, not {problem!r}"
         )
 
 
@@ -599,7 +581,7 @@ def counter_for(name: str, problem: ExactCover, is_row: bool = True) -> str:
     It counts equal subtrees once, so it suits problems in which many subtrees are equal. Grids that
     are rows stay with the engine that searches them side by side.
     """
-    if name != AUTO or (is_row and engine_for(name, problem).capabilities.tree != MRV_TREE):
+    if name != AUTO or (is_row and engine_for(name, problem).tree != MRV_TREE):
         return ""
     counters = engines_with("counts_only")
     return next((each for each in counters if _takes(get_engine(each), problem)), "")
@@ -607,7 +589,7 @@ def counter_for(name: str, problem: ExactCover, is_row: bool = True) -> str:
 
 def visits_the_same_nodes(name: str) -> bool:
     """Return True if the engines of a name visit the same nodes, however a search is cut up."""
-    return name == AUTO or get_engine(name).capabilities.reproducible_nodes
+    return name == AUTO or get_engine(name).reproducible_nodes
 
 
 @dataclass(frozen=True)
@@ -645,7 +627,7 @@ class Choice:
         InputError
             If no engine has that name, or it cannot solve these puzzles.
         """
-        if engine_for(name, problem).capabilities.counts_only:
+        if engine_for(name, problem).counts_only:
             raise InputError(f"the engine {name!r} only counts; it solves no puzzles")
         if name != AUTO or limit > MOST_WANTED or not (sizes_vary or _is_large(problem)):
             return cls(name, main=problem)
@@ -653,16 +635,19 @@ class Choice:
             return cls(name, FALLBACK, problem)
         missing = (
             f"rows of more than {_nodes_before_fallback(problem):,} nodes would go to the "
-            f"engine {FALLBACK!r}: {how_to_install(get_engine(FALLBACK).capabilities.extra)}"
+            f"engine {FALLBACK!r}: {how_to_install(get_engine(FALLBACK).extra)}"
         )
         return cls(name, main=problem, missing=missing if _is_large(problem) else "")
 
     @property
-    def capabilities(self) -> Capabilities:
-        """The capabilities of the engine, or of none in particular for ``auto``."""
-        if self.name == AUTO:
-            return Capabilities("the engine that suits each problem")
-        return get_engine(self.name).capabilities
+    def counts_only(self) -> bool:
+        """True if the engine that is named has this capability; see `Engine`."""
+        return self.name != AUTO and get_engine(self.name).counts_only
+
+    @property
+    def whole_stacks(self) -> bool:
+        """True if the engine that is named has this capability; see `Engine`."""
+        return self.name != AUTO and get_engine(self.name).whole_stacks
 
     def of(self, problem: ExactCover) -> Engine:
         """Return the engine for a problem; raises `InputError` if there is none."""

@@ -110,7 +110,7 @@ def with_size(engine: Engine, name: str) -> MemoisedCounting:
         )
     megabytes = int(number or MEGABYTES)
     named = f"{base}:{megabytes}"
-    return MemoisedCounting(named, engine.capabilities, megabytes=megabytes)
+    return MemoisedCounting(**{**vars(engine), "name": named}, megabytes=megabytes)
 
 
 @prepared

@@ -149,7 +149,7 @@ def estimate(
     seed = whole_number("a seed", seed, most=MOST_SEED)
     problem, begin = problem_and_stacks(problem, stack, is_one=True)
     kernel = engine_for(engine, problem)
-    if not kernel.capabilities.reproducible_nodes:
+    if not kernel.reproducible_nodes:
         raise InputError(f"the engine {engine!r} has no tree to estimate; take that of 'dlx'")
     speed = first_budget(problem.n_entries) / FIRST_BUDGET  # less where nodes are slow
     nodes, count, depth, stacks, shares = _top(kernel, problem, begin, int(speed * TOP_NODES))

@@ -175,7 +175,7 @@ def write_parts(
         files = whole_number("the number of files", files, 1, MOST_PARTS)
     # a search of a cover finds it, unless an item with bounds may be in further options; it is one
     # node, so the sums of the split stay the same, and each solution is in the list of some part
-    is_kept = problem.bounds is None and not engine_for(engine, problem).capabilities.counts_only
+    is_kept = problem.bounds is None and not engine_for(engine, problem).counts_only
     keep = UNLIMITED if is_kept else 0
     stacks, covers, count, nodes = _expanded(problem, stack, depth, engine, keep)
     stacks = Stacks.concatenate([stacks, covers])

@@ -476,7 +476,7 @@ def _warm_up(pool: Pool, engine: Engine, problem: ExactCover, stacks: Stacks) ->
     """Hand out small tasks until every worker has done one, or `WARM_SECONDS` have passed."""
     seen: set[str] = set()
     first = stacks.between(0, 1)
-    only_counts = engine.capabilities.counts_only
+    only_counts = engine.counts_only
     task = Task.of(first, depth=1) if only_counts else Task.of(first, budget=WARM_NODES)
     work = TreeWork(engine, problem)
     deadline = float("inf")

@@ -488,7 +488,7 @@ class RowWork:
             rows.open(stacks, fallback)
             after = fallback[1] if fallback else UNLIMITED
             keeps_roots = min(after, settings.node_limit or UNLIMITED) < UNLIMITED
-            n, whole = len(stacks), engine.capabilities.whole_stacks
+            n, whole = len(stacks), engine.whole_stacks
             piece = Piece(stacks, np.ones(n), np.full(n, number), keeps_roots, problem)
             # A problem beside others begins even if one before it took all nodes. So only hard ones
             # are left, few enough for the scheduler to cut them.
@@ -527,7 +527,7 @@ class RowWork:
         """Return whether the engine takes no rules of rows, or a counter may take over a row."""
         with suppress(InputError):  # the error is that of all rows
             if isinstance(problem, Variants):
-                return not self.choice.of(problem).capabilities.sudoku_only
+                return not self.choice.of(problem).sudoku_only
             if self.keep == 0 and self.settings.limit is None:
                 return bool(counter_for(self.choice.name, problem))
         return False
@@ -557,11 +557,13 @@ class RowGoal(BlockGoal):
         if wanted.weighs:
             task = Task.of(wanted.stacks, budget=wanted.weighs)
         else:
-            can = (wanted.engine or self._choice).capabilities
+            engine = wanted.engine or self._choice
             budget = min(budget, nodes_at_once(wanted.problem.n_entries))
-            if can.counts_only and self._counts_at_once:
+            if engine.counts_only and self._counts_at_once:
                 budget = UNLIMITED
-            task = rows.task_of(wanted.stacks, budget, can.whole_stacks, fineness=wanted.fineness)
+            task = rows.task_of(
+                wanted.stacks, budget, engine.whole_stacks, fineness=wanted.fineness
+            )
         return wanted, (wanted.problem, task, wanted.engine)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
@@ -644,7 +646,7 @@ def search_rows(
     # rest of a task would begin with an empty table in the next process, and perhaps never end.
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, Sizing.of_pool(pool))
-    is_short = not choice.capabilities.whole_stacks
+    is_short = not choice.whole_stacks
     yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
 
 

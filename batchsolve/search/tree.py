@@ -158,7 +158,7 @@ class Totals:
 
 def check_can_count(engine: Engine | Choice, everything: bool) -> None:
     """Raise `InputError` if an engine only counts everything, and something else is wanted."""
-    if engine.capabilities.counts_only and not everything:
+    if engine.counts_only and not everything:
         raise InputError(
             f"the engine {engine.name!r} only counts, and counts everything: for solutions, a "
             f"limit on their number, or their number up to symmetry, name another engine"
@@ -305,7 +305,7 @@ class TreeSearch:
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         if 0 < len(self.outstanding) < wanted:
-            few = COUNTER_NODES if self._work.engine.capabilities.counts_only else FIRST_NODES
+            few = COUNTER_NODES if self._work.engine.counts_only else FIRST_NODES
             few = min(few, self._first_budget, self._settings.budget or UNLIMITED)
             yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
         each = 1  # nodes of each stack
@@ -348,7 +348,7 @@ class TreeSearch:
                 break
             counter = counter_for(AUTO, self._problem, is_row=False)
             self._n_weighed = k + 1 if counter else None
-            least = LEAST_GAIN if self._work.engine.capabilities.tree else LEAST_GAIN_OF_GRIDS
+            least = LEAST_GAIN if self._work.engine.tree else LEAST_GAIN_OF_GRIDS
             if counter and self._gain(counter, n_nodes) >= least:
                 self._n_weighed = None
                 if self._collect or (settings.limit, settings.node_limit) != (None, None):

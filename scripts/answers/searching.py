@@ -35,7 +35,7 @@ def prepared(name: str) -> Engine:
 
 def can(engine: str, what: str) -> Any:
     """Return a capability of an engine; its module is not imported."""
-    return getattr(get_engine(engine).capabilities, what)
+    return getattr(get_engine(engine), what)
 
 
 def once(engine: str, problem: ExactCover, task: Task) -> Answer:

@@ -26,12 +26,12 @@ from batchsolve.engines import UNLIMITED, Task, engine_for, engine_names, get_en
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
 
-SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).capabilities.sudoku_only]
+SUDOKU_ONLY = [name for name in engine_names() if get_engine(name).sudoku_only]
 GENERAL = [name for name in engine_names() if name not in SUDOKU_ONLY]
-COLLECTING = [name for name in engine_names() if not get_engine(name).capabilities.counts_only]
-COLOURED = [name for name in engine_names() if get_engine(name).capabilities.colors]
-BOUNDED = [name for name in engine_names() if get_engine(name).capabilities.bounds]
-LARGER_BOXES = [name for name in engine_names() if get_engine(name).capabilities.least_box > 1]
+COLLECTING = [name for name in engine_names() if not get_engine(name).counts_only]
+COLOURED = [name for name in engine_names() if get_engine(name).colors]
+BOUNDED = [name for name in engine_names() if get_engine(name).bounds]
+LARGER_BOXES = [name for name in engine_names() if get_engine(name).least_box > 1]
 LIKE_DLX = ["bits", "cells", "algorithm-x", "dancing-links"]
 TREES = [name for name in engine_names() if name not in LIKE_DLX]
 SMALL = Sudoku(2, 2)
@@ -155,7 +155,7 @@ def starts(draw, engine):
 
 def keep_all(engine):
     """Return the number of covers to ask of an engine: all, or 0 if it returns none."""
-    return 0 if get_engine(engine).capabilities.counts_only else UNLIMITED
+    return 0 if get_engine(engine).counts_only else UNLIMITED
 
 
 def run_out(
@@ -232,7 +232,7 @@ def test_finds_the_covers_of_the_definition_however_cut(
     assert counts[0] == pieces[0][0] == len(expected)
     first = get_engine(engine).search(problem, Task.of(start, allowance=allowance))
     assert first.nodes[0] == allowance or not len(first.frontier)
-    if get_engine(engine).capabilities.reproducible_nodes:
+    if get_engine(engine).reproducible_nodes:
         assert pieces[1] == nodes
         assert first.nodes[0] == min(allowance, nodes[0])
     if engine in COLLECTING:
@@ -352,10 +352,10 @@ def test_engines_refuse_what_they_cannot_search(engine, problem, message):
         split(problem, engine=engine)
 
 
-@pytest.mark.parametrize("engine", [e for e in engine_names() if get_engine(e).capabilities.module])
+@pytest.mark.parametrize("engine", [e for e in engine_names() if get_engine(e).module])
 def test_an_engine_without_its_module_says_how_to_install_it(engine, monkeypatch):
     kernel = get_engine(engine)
-    monkeypatch.setitem(sys.modules, kernel.capabilities.module, None)
+    monkeypatch.setitem(sys.modules, kernel.module, None)
     assert engine in engine_names()
     with pytest.raises(InputError, match=rf"pip install 'batchsolve\[{engine}\]'"):
         kernel.search(SMALL, Task.of(WHOLE))

@@ -126,7 +126,7 @@ def test_engines_find_the_same_covers_beside_options_without_items(problem, gaps
     wider = changed(problem, indptr=np.sort(indptr), costs=costs)
     kept = np.delete(np.arange(wider.n_options), np.flatnonzero(np.diff(np.sort(indptr)) == 0))
     for name in ("dlx", "bits", "memo", "auto"):
-        can = None if name == "auto" else get_engine(name).capabilities
+        can = None if name == "auto" else get_engine(name)
         if can and problem.bounds is not None and not can.bounds:
             continue
         assert bs.count(wider, engine=name).count == n_covers(problem), name

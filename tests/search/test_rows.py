@@ -49,11 +49,11 @@ class Given:
 
     engine: Any
     fallback: tuple[Any, int] | None = None
-    name = "given"
+    name, counts_only = "given", False
 
     @property
-    def capabilities(self):
-        return self.engine.capabilities
+    def whole_stacks(self):
+        return self.engine.whole_stacks
 
     def of(self, problem):
         return self.engine
