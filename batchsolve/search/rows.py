@@ -177,13 +177,11 @@ class OpenRows:
         self._starts: list[Stacks] = []  # own stacks of all rows that may move
         self._n_weighed: dict[int, int] = {}  # row -> how often a counter was weighed
         self._on_scales: set[int] = set()  # rows whose counter is weighed now
-        self._recounted: set[int] = set()  # rows that moved to a counter
         self._most_nodes = np.full(n, self._node_limit)  # of each row, by its current engine
         self._pending = np.zeros(n, np.int64)  # stacks not searched yet, and weighings
         self._shared = np.zeros(n, np.bool_)  # True if several tasks searched the row
         # the first cover of a shared row, and the grid if that is cell by cell
         self._best: dict[int, tuple[list[int], GridProblem | None]] = {}
-        self._covers: list[Stacks] = []
 
     def open(self, stacks: Stacks, fallback: tuple[Engine, int] | None = None) -> None:
         """Open rows over one problem, by a stack for each, in order.
@@ -209,7 +207,6 @@ class OpenRows:
 
     def answers(self) -> Answers:
         """Return the answers, once all rows are settled."""
-        self._answers.found = list(self._covers)
         if self._best:
             covers = [options for options, _ in self._best.values()]
             self._answers.found.append(Stacks.from_lists(covers, list(self._best)))
@@ -233,7 +230,7 @@ class OpenRows:
             self._keep_first(covers.take(is_shared))
             covers = covers.take(~is_shared)
         if len(covers):
-            self._covers.append(covers)
+            answers.found.append(covers)
         if not len(outcome.frontier) and not self._is_counted:
             return []
         ids, weights = piece.ids[outcome.parents], piece.weights[outcome.parents] * outcome.weights
@@ -287,9 +284,10 @@ class OpenRows:
 
         The piece has stacks of that row.
         """
-        self._answers.counts[row] = 0
+        answers = self._answers
+        answers.counts[row] = 0
+        answers.found = [covers.take(covers.roots != row) for covers in answers.found]
         self._shared[row] = False
-        self._covers = [covers.take(covers.roots != row) for covers in self._covers]
         self._best.pop(row, None)
         self._pending[row] = 1
         return self._start_of(row, piece, engine)
@@ -339,7 +337,6 @@ class OpenRows:
         assert self._exact is not None
         assert problem is not None
         engine = get_engine(counter_for(self._engine, problem)).for_run()
-        self._recounted.add(row)
         self._exact[row] = 0
         self._answers.counters[row] = engine.name
         return [self._moved(row, piece, engine)]
@@ -349,7 +346,7 @@ class OpenRows:
 
         Each row that may move to one is a separate piece.
         """
-        return piece.engine is None and int(piece.stacks.roots[0]) in self._recounted
+        return piece.engine is None and int(piece.stacks.roots[0]) in self._answers.counters
 
     def lose(self, piece: Piece, reason: str) -> None:
         """Record that the search of some rows failed."""
