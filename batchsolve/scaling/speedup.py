@@ -288,39 +288,38 @@ def cpu_share(runs: Sequence[MeasuredRun]) -> float:
     return statistics.median(run.cpu / run.busy if run.busy else 1.0 for run in runs)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Fit:
     """A fitted curve.
 
     Attributes
     ----------
     law : str
-    parameters : dict of str to float
-    intervals : dict of str to (float, float)
-        Confidence intervals of about 95 %.
+    parameters : ndarray of float64, shape (n,)
+        Those that `LAWS` names, in order.
+    low, high : ndarray of float64, shape (n,)
+        Their confidence intervals of about 95 %.
     error : float
         Root mean square of the residuals of the speed-up.
     """
 
     law: str
-    parameters: dict[str, float]
-    intervals: dict[str, Range]
+    parameters: Floats
+    low: Floats
+    high: Floats
     error: float
 
     def numbers(self, digits: int) -> str:
         """Return the parameters with their intervals, each to this number of digits."""
         parts = []
-        for name, parameter in self.parameters.items():
-            value, low, high = (
-                "0" if number < TINY else f"{number:.{digits}g}"
-                for number in (parameter, *self.intervals[name])
-            )
+        for name, *each in zip(LAWS[self.law], self.parameters, self.low, self.high, strict=True):
+            value, low, high = ("0" if n < TINY else f"{n:.{digits}g}" for n in each)
             parts.append(f"{name} {value} ({low} – {high})")
         return ", ".join(parts)
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
         """Return the speed-up of the curve at these numbers of workers."""
-        return _speedup(np.asarray(workers, np.float64), *self.parameters.values())
+        return _speedup(np.asarray(workers, np.float64), *self.parameters)
 
 
 def can_fit() -> bool:
@@ -355,7 +354,7 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     Examples
     --------
     >>> found = fit("Amdahl", [1, 2, 4, 8], [1, 1 / 0.55, 1 / 0.325, 1 / 0.2125])
-    >>> round(found.parameters["serial share"], 6)
+    >>> round(float(found.parameters[0]), 6)
     0.1
     """
     if missing(law, workers):
@@ -365,19 +364,15 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
 
     p, s = np.asarray(workers, np.float64), np.asarray(speedup, np.float64)
     p, s = p[p > 1], s[p > 1]
-    names, most = list(LAWS[law]), np.array(list(LAWS[law].values()))
-    terms = _terms(len(names), p)
+    most = np.array(list(LAWS[law].values()))
+    terms = _terms(most.size, p)
     # P / S - 1 is linear in the parameters: linear least squares give the starting point
     start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
     best, covariance = curve_fit(_speedup, p, s, start, bounds=(0.0, most), x_scale="jac")
-    half = t.ppf((1 + CONFIDENCE) / 2, p.size - len(names)) * np.sqrt(np.diag(covariance))
+    half = t.ppf((1 + CONFIDENCE) / 2, p.size - most.size) * np.sqrt(np.diag(covariance))
     low, high = np.clip(best - half, 0.0, most), np.clip(best + half, 0.0, most)
-    return Fit(
-        law,
-        dict(zip(names, best.tolist(), strict=True)),
-        dict(zip(names, zip(low.tolist(), high.tolist(), strict=True), strict=True)),
-        float(np.sqrt(np.mean((_speedup(p, *best) - s) ** 2))),
-    )
+    error = np.sqrt(np.mean((_speedup(p, *best) - s) ** 2))
+    return Fit(law, best, low, high, float(error))
 
 
 def _speedup(workers: Floats, *parameters: float) -> Floats:
