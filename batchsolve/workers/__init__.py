@@ -29,16 +29,8 @@ from weakref import WeakSet
 from batchsolve.core.interrupts import asking
 from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_installed, counted
 from batchsolve.settings.arguments import text_of, whole_number
-from batchsolve.workers.base import (
-    RESULT_SECONDS,
-    Arguments,
-    Shared,
-    Workers,
-    WrongVersionError,
-    keep_memory,
-    keeping_ctrl_c,
-    watched,
-)
+from batchsolve.workers import base
+from batchsolve.workers.base import RESULT_SECONDS, Arguments, Workers
 
 # name -> module and class, imported on demand, because some need packages that may be missing; and
 # the seconds in which the busiest process hands out a task and collects its result, as measured
@@ -111,7 +103,7 @@ _Out = dict[int, Numbered]  # tasks that are with workers: ticket -> number and 
 
 KILLED = "the search killed its worker process twice"
 # errors that are not of one task, because all others would fail, too
-_NOT_OF_A_TASK = (BatchsolveError, MemoryError, WrongVersionError)
+_NOT_OF_A_TASK = (BatchsolveError, MemoryError, base.WrongVersionError)
 
 
 Work = Callable[[Any], Any]
@@ -299,7 +291,7 @@ def attempt(work: Work, number: int, task: Any) -> Done | Lost:
     return Done(number, task, result, begin, time.perf_counter() - start, "")
 
 
-def _attempt(shared: Shared, ticket: int, task: Any) -> Done | Lost:
+def _attempt(shared: base.Shared, ticket: int, task: Any) -> Done | Lost:
     """Do a task in a worker; an exception would abort the round.
 
     The record has the ticket as its number, and no task: the caller has both.
@@ -475,12 +467,12 @@ class Processes(Workers):
             executor = backend.executor
             return executor if executor is not None and waits_for_the_dead(executor) else None
 
-        opened.enter_context(watched(stuck, end_wait, GRACE_SECONDS))
+        opened.enter_context(base.watched(stuck, end_wait, GRACE_SECONDS))
         return backend
 
     def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """See `Workers.run`."""
-        with keeping_ctrl_c():
+        with base.keeping_ctrl_c():
             return super().run(function, arguments)
 
 
@@ -495,7 +487,7 @@ def settle_in(parent: int) -> None:
     parent : int
         The id of the process that has started it.
     """
-    keep_memory()
+    base.keep_memory()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def follow() -> None:

@@ -24,16 +24,7 @@ from distributed.comm import get_address_host_port, parse_address
 import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
 from batchsolve.workers import base
-from batchsolve.workers.base import (
-    Arguments,
-    ClusterWorkers,
-    Shared,
-    WrongVersionError,
-    check_version,
-    keep_memory,
-    keeping_ctrl_c,
-    say_that_ports_are_open,
-)
+from batchsolve.workers.base import ClusterWorkers
 from batchsolve.workers.private import dask_cores, dask_logs_from, leave_at_exit
 
 LOOPBACK = ("tcp://127.", "tcp://[::1]")  # within this machine
@@ -69,9 +60,9 @@ def _work() -> Any:
 
 @cache
 def _prepare(version: str, is_ours: bool) -> None:
-    check_version(version, batchsolve.__version__, distributed.get_worker().address)
+    base.check_version(version, batchsolve.__version__, distributed.get_worker().address)
     if is_ours:  # we started the process
-        keep_memory()
+        base.keep_memory()
 
 
 def _with_work(packed: _Packed, call: Callable[[], Any]) -> Any:
@@ -123,7 +114,7 @@ class DaskWorkers(ClusterWorkers):
             self._scheduler, listens_at = scheduler["id"], scheduler["address"]
             self.jobs = self._width()
         if not listens_at.startswith(("tls://", *LOOPBACK)):
-            say_that_ports_are_open(listens_at, "set up TLS")
+            base.say_that_ports_are_open(listens_at, "set up TLS")
         self._check_versions()
 
     def _check_versions(self) -> None:
@@ -137,10 +128,10 @@ class DaskWorkers(ClusterWorkers):
             for worker, version in found.items():
                 if not isinstance(version, OSError):  # it was lost meanwhile
                     known = version if isinstance(version, str) else None
-                    check_version(batchsolve.__version__, known, worker)
+                    base.check_version(batchsolve.__version__, known, worker)
         except OSError:
             self._check_scheduler()
-        except WrongVersionError as error:
+        except base.WrongVersionError as error:
             raise InputError(f"{self._where}: {error}") from error
 
     def scheduler_seconds(self) -> float:
@@ -155,7 +146,7 @@ class DaskWorkers(ClusterWorkers):
         self._threads = sum(cores.values())
         return set(cores)
 
-    def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
+    def run(self, function: Callable[..., Any], arguments: base.Arguments) -> Generator[Any]:
         """Call a function with each of the arguments; see `ClusterWorkers.run`."""
         self._check_scheduler()
         self._parallel.n_jobs = self._threads or self.jobs  # others may have joined
@@ -209,7 +200,7 @@ class DaskWorkers(ClusterWorkers):
             raise WorkersError(f"{self._where}: no worker is left; start others")
         return width
 
-    def _send(self, work: Any) -> Shared:
+    def _send(self, work: Any) -> base.Shared:
         """Send work to all workers; those that join later get it from them.
 
         If all that have it die, the calls that need it are cancelled, and it is sent again; also if
@@ -359,7 +350,7 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
     check_main()
     with _our_settings():
         try:
-            with keeping_ctrl_c():
+            with base.keeping_ctrl_c():
                 cluster = _LocalCluster(
                     n_workers=jobs,
                     threads_per_worker=1,

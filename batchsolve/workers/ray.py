@@ -24,14 +24,8 @@ from ray.util.scheduling_strategies import PlacementGroupSchedulingStrategy
 
 import batchsolve
 from batchsolve.errors import InputError, WorkersError, first_line
-from batchsolve.workers.base import (
-    ClusterWorkers,
-    Shared,
-    WrongVersionError,
-    check_version,
-    keep_memory,
-    say_that_ports_are_open,
-)
+from batchsolve.workers import base
+from batchsolve.workers.base import ClusterWorkers
 from batchsolve.workers.private import asks_for_a_token
 
 CONNECT_SECONDS = 5
@@ -52,9 +46,9 @@ def _prepare(version: str, is_ours: bool) -> None:
     Ray's own handler raises `SystemExit`, which would be the result of the call, and be raised in
     the process that waits for it.
     """
-    check_version(version, batchsolve.__version__, socket.gethostname())
+    base.check_version(version, batchsolve.__version__, socket.gethostname())
     if is_ours:  # no others use this process, because Ray was initialised by us
-        keep_memory()
+        base.keep_memory()
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
@@ -78,14 +72,14 @@ class RayWorkers(ClusterWorkers):
         ray.exceptions.ObjectLostError,
         ray.exceptions.RaySystemError,  # raised if Ray cannot read the report of a death
     )
-    unloadable = (ray.exceptions.RayTaskError, WrongVersionError)
+    unloadable = (ray.exceptions.RayTaskError, base.WrongVersionError)
     prepare = staticmethod(_prepare)
 
     def _join(self, opened: ExitStack) -> None:
         self._is_ours, is_first = opened.enter_context(_initialised(self._connect))
         if not asks_for_a_token():
             where = self._address or "Ray, which listens on all addresses of this machine"
-            say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
+            base.say_that_ports_are_open(where, "set RAY_AUTH_MODE=token")
         cpus = sum(_machines().values())
         if cpus < (self._wanted or 1):
             raise InputError(f"the Ray cluster has {cpus} CPUs, not {self._wanted or 1}")
@@ -146,7 +140,7 @@ class RayWorkers(ClusterWorkers):
     def _cancel(self, calls: list[Future[Any]]) -> None:
         """Let calls end: Ray aborts this process if it cancels one that has just ended."""
 
-    def _send(self, work: Any) -> Shared:
+    def _send(self, work: Any) -> base.Shared:
         """Put work into the object store."""
         return partial(_unpickled, ray.put(pickle.dumps(work)))
 
