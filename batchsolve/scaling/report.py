@@ -22,21 +22,11 @@ from batchsolve.formats.pictures import charts
 from batchsolve.formats.pictures.charts import COLORS, GREY, MARKERS, TEXT
 from batchsolve.formats.pictures.svg import filled, html_page, html_table, text_beside
 from batchsolve.formats.whole_files import write_whole
+from batchsolve.scaling import speedup
 from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.simulation import Forecast, Point
-from batchsolve.scaling.speedup import (
-    LAWS,
-    Series,
-    can_fit,
-    doubts,
-    fits,
-    hindrance,
-    missing,
-    not_told_apart,
-    short_name,
-    speedup_rows,
-)
+from batchsolve.scaling.speedup import Series
 from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
 
 if TYPE_CHECKING:
@@ -83,7 +73,7 @@ def draw_all(
         ("sizes", "Task durations", sizes_figure(experiment)),
     ]
     for k, found in enumerate(forecasts, 1):
-        title = f"Forecast: {short_name(found.name)}"
+        title = f"Forecast: {speedup.short_name(found.name)}"
         pictures.append((f"forecast{k}", title, forecast_figure(found)))
     drawn = []
     for name, title, figure in pictures:
@@ -102,11 +92,11 @@ def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure 
     title, y = "Speed-up", "times one worker"
     if per_worker:
         title, y = "Efficiency", "speed-up / workers"
-    drawn = [one for one in series if len(one.workers) > 1 and not hindrance(one)[0]]
+    drawn = [one for one in series if len(one.workers) > 1 and not speedup.hindrance(one)[0]]
     if not drawn:
         return None
     names, common = _names(drawn)
-    found = [[] if per_worker else fits(one) for one in drawn]
+    found = [[] if per_worker else speedup.fits(one) for one in drawn]
     brackets = "in brackets: 95 % intervals" if any(found) else ""
     figure, (axes,) = charts.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
     line = np.linspace(1, max(max(one.workers) for one in drawn), 200)
@@ -116,7 +106,7 @@ def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure 
         axes.plot(line, line, color=GREY, label="ideal")
     for k, one in enumerate(drawn):
         text, look = _label_of(k, names, one)
-        what, rows = "efficiency" if per_worker else "speedup", speedup_rows(one)
+        what, rows = "efficiency" if per_worker else "speedup", speedup.rows_of(one)
         points = {row["workers"]: row[what] for row in rows}
         ends = [f"{what}_low", f"{what}_high"]
         ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
@@ -171,7 +161,7 @@ def depth_figure(series: list[Series]) -> Figure | None:
 def forecast_figure(found: Forecast) -> Figure:
     """Draw simulated efficiency against workers, beside measurements."""
     name, _, settings = found.name.partition(", ")
-    figure, (axes,) = charts.new_figure(f"Forecast: {short_name(name)}", settings)
+    figure, (axes,) = charts.new_figure(f"Forecast: {speedup.short_name(name)}", settings)
     curve = ((point["workers"], point["efficiency"]) for point in found.of("curve"))
     workers, simulated = zip(*curve, strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
@@ -247,7 +237,7 @@ def _lines(*parts: str) -> str:
 
 def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, dict[str, Any]]:
     """Return the label and the look of the k-th line; a doubtful one is pale and has a reason."""
-    kinds = dict.fromkeys(kind for one in series for kind, _ in doubts(one))
+    kinds = dict.fromkeys(kind for one in series for kind, _ in speedup.doubts(one))
     why = f", doubtful: {', '.join(kinds)}" if kinds else ""
     return f"{names[k]}{why}", charts.look_of(k, pale=bool(kinds))
 
@@ -259,7 +249,7 @@ def _name_workers(axes: Axes, series: list[Series], y: str) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left_out: dict[str, list[str]] = {}
     for one in series:
-        why, _ = hindrance(one)
+        why, _ = speedup.hindrance(one)
         if why and len(one.workers) > 1:
             left_out.setdefault(why, []).append(one.name)
     notes = []
@@ -304,7 +294,7 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
         If a file cannot be written.
     """
     path = home / "report.html"
-    rows = [row for series in experiment.series() for row in speedup_rows(series)]
+    rows = [row for series in experiment.series() for row in speedup.rows_of(series)]
     write_csv(home / "speedup.csv", rows)
     if forecasts:
         each = ((found.name, point) for found in forecasts for point in found.points)
@@ -324,8 +314,8 @@ def render(
     command, _, packages = (facts.pop(name) for name in ("command", "plan", "packages"))
     facts["packages"] = ", ".join(f"{name} {version}" for name, version in packages.items())
     series = experiment.series()
-    notes = [f"{one.name}: {doubt}." for one in series for _, doubt in doubts(one)]
-    notes += [f"Cannot be told apart: {pair}." for pair in not_told_apart(series)]
+    notes = [f"{one.name}: {doubt}." for one in series for _, doubt in speedup.doubts(one)]
+    notes += [f"Cannot be told apart: {pair}." for pair in speedup.not_told_apart(series)]
     runs = [{name: getattr(run, name) for name in RUN_COLUMNS} for run in experiment.runs]
     body = filled(
         __file__,
@@ -335,7 +325,7 @@ def render(
         machine=_table([{"machine": name, "": value} for name, value in facts.items()], "facts"),
         pictures=_pictures(home, pictures),
         notes="\n".join(map(_note, notes)),
-        speedups=_table([_speedup(row) for one in series for row in speedup_rows(one)]),
+        speedups=_table([_speedup(row) for one in series for row in speedup.rows_of(one)]),
         curves=_curves(series),
         runs=_table([{**run, "problem": names[run["problem"]]} for run in runs]),
         forecasts="\n".join(map(_forecast, forecasts)),
@@ -381,13 +371,13 @@ def _curves(series: list[Series]) -> str:
             "rms error of the speed-up": fit.error,
         }
         for one in series
-        for fit in fits(one)
+        for fit in speedup.fits(one)
     ]
     table = _table(rows) if rows else ""
-    if not can_fit():
+    if not speedup.can_fit():
         return table + _note(f"Curves are left out; they need {HOW_TO_GET}.")
     workers = {jobs for one in series for jobs in one.workers}
-    few = [f"{law}: {n} more" for law in LAWS if (n := missing(law, [*workers]))]
+    few = [f"{law}: {n} more" for law in speedup.LAWS if (n := speedup.missing(law, [*workers]))]
     if few:
         table += (
             "<p>A curve needs one more number of workers above 1 than it has parameters; otherwise "
@@ -402,7 +392,7 @@ def _forecast(found: Forecast) -> str:
     return filled(
         __file__,
         "forecast.html",
-        name=escape(short_name(found.name)),
+        name=escape(speedup.short_name(found.name)),
         nodes=f"{found.nodes:,.0f}",
         known="counted" if found.nodes_known else "estimated by Knuth's probes",
         work=_shown(found.nodes / costs.rate),

@@ -151,7 +151,7 @@ def speedup_intervals(series: Series) -> dict[int, Range]:
     return {jobs: (least * of[0], least * of[1]) for jobs, of in found.items() if of}
 
 
-def speedup_rows(series: Series) -> list[dict[str, Any]]:
+def rows_of(series: Series) -> list[dict[str, Any]]:
     """Return a row of ``speedup.csv`` for each number of workers of a series."""
     rows = []
     run, (why, _) = series.first, hindrance(series)

@@ -20,7 +20,7 @@ from batchsolve.formats.whole_files import whole_file
 from batchsolve.scaling import report
 from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.report import render
-from batchsolve.scaling.speedup import Series, not_told_apart, speedup_intervals, speedup_rows
+from batchsolve.scaling.speedup import Series, not_told_apart, rows_of, speedup_intervals
 
 PICTURES = ("speedup", "efficiency", "depth", "sizes", "forecast1")
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -210,7 +210,7 @@ def test_tables_of_speed_up_and_of_forecasts(home, several, monkeypatch):
     assert rows[1]["efficiency"] == pytest.approx(rows[1]["speedup"] / 2)
     assert rows[1]["speedup_low"] is None  # one run has no interval
     least_seconds(monkeypatch)
-    kept = [speedup_rows(one) for one in (several[0], several[3])]
+    kept = [rows_of(one) for one in (several[0], several[3])]
     good, short = ({row["workers"]: row for row in rows} for rows in kept)
     assert good[4]["efficiency_low"] == pytest.approx(3.9 / 1.14 / 4)
     assert (short[2]["speedup"], short[2]["no_speedup"]) == (None, "too short")

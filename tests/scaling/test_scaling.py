@@ -23,7 +23,7 @@ from batchsolve.scaling.experiment import Experiment, read_experiment
 from batchsolve.scaling.measure import Plan, ScalingError, read_workloads, run_plan
 from batchsolve.scaling.report import speedup_figure, write_report
 from batchsolve.scaling.simulation import forecast, measured_costs, simulate
-from batchsolve.scaling.speedup import Series, doubts, fit, fits, speedup_rows
+from batchsolve.scaling.speedup import Series, doubts, fit, fits, rows_of
 from batchsolve.workers import Pool
 
 SCALE = ("scale", "--jobs", "1")
@@ -541,7 +541,7 @@ def test_runs_of_an_engine_without_nodes_show_no_speed_up_once_one_is_stopped(ex
     assert list(doubts(Series(whole))) == []
     assert Series(whole).speedups()[2] == pytest.approx(2)
     series = Series([*whole[:-1], replace(whole[-1], complete=False)])
-    assert {row["speedup"] for row in speedup_rows(series)} == {None}
+    assert {row["speedup"] for row in rows_of(series)} == {None}
     [(_, doubt)] = doubts(series)
     assert "nodes of the engine 'memo' do not show how much of the work it did" in doubt
     assert fits(series) == []
