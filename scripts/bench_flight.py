@@ -23,7 +23,7 @@ from measuring import options, write
 from batchsolve.engines import get_engine
 from batchsolve.problems.families import family
 from batchsolve.scaling.simulation import Range, Subtrees, sample_shape, split_tree
-from batchsolve.search.scheduler import Scheduler, Sizing, run_round
+from batchsolve.search.scheduler import Scheduler, Sizing
 from batchsolve.workers import Pool, result_seconds
 
 RATE = 1e6  # nodes that a worker visits in a second
@@ -53,7 +53,7 @@ def searched(kind: str, address: str, seconds: float, knows_flight: bool) -> dic
         lengths: list[float] = []
         begin, work = time.perf_counter(), bench_flight.Sleep()
         while not scheduler.is_empty:
-            found = run_round(scheduler, pool.start(work, scheduler))
+            found = scheduler.run_round(pool.start(work, scheduler))
             lengths.extend(done.result.seconds for done in found)
         wall = time.perf_counter() - begin
     return {

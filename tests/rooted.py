@@ -4,7 +4,7 @@ import time
 
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
-from batchsolve.search.scheduler import Goal, Piece, Scheduler, run_round
+from batchsolve.search.scheduler import Goal, Piece, Scheduler
 from batchsolve.search.tree import TreeWork
 from batchsolve.workers import Done
 
@@ -79,6 +79,6 @@ def scheduled(pool, engine, begun=None):
     for piece in begun or pieces():
         scheduler.add_behind(piece)
     while not scheduler.is_empty:
-        for _ in run_round(scheduler, pool.start(work(engine), scheduler)):
+        for _ in scheduler.run_round(pool.start(work(engine), scheduler)):
             pass
     return goal.answers

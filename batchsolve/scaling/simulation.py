@@ -41,17 +41,14 @@ from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import MeasuredRun, Workload
 from batchsolve.search.scheduler import (
     PIECES_PER_WORKER,
-    SPLIT_NODES,
-    STACKS_PER_WORKER,
     TASK_SECONDS,
     Result,
     Scheduler,
     Sizing,
     fineness_of,
     piece_bounds,
-    run_round,
 )
-from batchsolve.search.tree import FIRST_NODES
+from batchsolve.search.tree import FIRST_NODES, SPLIT_NODES, STACKS_PER_WORKER
 from batchsolve.workers import Done, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS, TASKS_OUT
 
@@ -165,7 +162,7 @@ def simulate(
     now, searched = first / costs.rate, 0.0
     marks = [(now, searched)]  # after every task
     while not scheduler.is_empty and len(marks) <= most:
-        for done in run_round(scheduler, _results(scheduler, workers, costs, now)):
+        for done in scheduler.run_round(_results(scheduler, workers, costs, now)):
             check_interrupt()
             now, searched = done.begin, searched + done.result.n_nodes
             marks.append((now, searched))

@@ -55,9 +55,7 @@ FIRST_ENTRIES = 10**9  # nodes × entries of the problem: large problems begin w
 LEAST_BUDGET = 5_000  # makes a task worth sending, unless these nodes take long
 MOST_STACKS = 4096  # in a task; those it does not reach are copied
 MOST_OUT = 8  # tasks that a worker may be ahead of the collected results
-STACKS_PER_WORKER = 15  # stacks that an automatic split aims at; those with branches can be cut
 _LEAST_WEIGHT = float(np.finfo(np.float64).tiny)
-SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 
 
 @dataclass(frozen=True, eq=False)
@@ -534,6 +532,23 @@ class Scheduler:
             self._promised, self._is_alone = 0, False
             self._queue.extend(reversed(pieces))
 
+    def run_round(self, results: Generator[Done | Lost]) -> Iterator[Done]:
+        """Take the results of a round until the goal has enough; yield those accepted.
+
+        Parameters
+        ----------
+        results : generator of Done or Lost
+            As `Pool.start` returns it; here it is closed.
+        """
+        # closed here, because an exception in a destructor, such as Ctrl-C, would be lost
+        with closing(results):
+            for result in results:
+                if self.take(result) and isinstance(result, Done):
+                    yield result
+                if self.goal.enough:
+                    break
+        self.take_back()
+
     def _budget(self, is_fresh: bool) -> int:
         if self._fixed_budget is not None:
             return self._fixed_budget
@@ -541,25 +556,6 @@ class Scheduler:
             return self._first_budget
         waiting = self.sizing.pieces if is_fresh else len(self._queue) + 1
         return self.sizing.budget(self._nodes / max(self._seconds, 1e-9), waiting)
-
-
-def run_round(scheduler: Scheduler, results: Generator[Done | Lost]) -> Iterator[Done]:
-    """Give the results of a round to a scheduler until its goal has enough; yield those accepted.
-
-    Parameters
-    ----------
-    scheduler : Scheduler
-    results : generator of Done or Lost
-        As `Pool.start` returns it; here it is closed.
-    """
-    # closed here, because an exception in a destructor, such as Ctrl-C, would be lost
-    with closing(results):
-        for result in results:
-            if scheduler.take(result) and isinstance(result, Done):
-                yield result
-            if scheduler.goal.enough:
-                break
-    scheduler.take_back()
 
 
 # ---- blocks in their order ------------------------------------------------------------------
@@ -716,7 +712,7 @@ def work_in_order(
         yield from goal.settled()
         refill()
     while goal.n_open:
-        for _ in run_round(scheduler, pool.start(work, scheduler)):
+        for _ in scheduler.run_round(pool.start(work, scheduler)):
             yield from goal.settled()
             refill()
         yield from goal.settled()

@@ -36,17 +36,7 @@ from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries
-from batchsolve.search.scheduler import (
-    SPLIT_NODES,
-    STACKS_PER_WORKER,
-    Changes,
-    Piece,
-    Result,
-    Scheduler,
-    Sizing,
-    first_budget,
-    run_round,
-)
+from batchsolve.search.scheduler import Changes, Piece, Result, Scheduler, Sizing, first_budget
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Done, Pool, attempt
@@ -55,6 +45,8 @@ STEP_SECONDS = 1.0
 TASK_BYTES = 12 << 20  # of covers in a result, each counted as long as possible
 STEP_RESULTS = 5  # full results that may wait for a checkpoint
 FIRST_NODES = 2_000  # visited before the tree is split, in a millisecond; many have no more
+STACKS_PER_WORKER = 15  # stacks that an automatic split aims at; those with branches can be cut
+SPLIT_NODES = 20_000  # nodes that an automatic split may visit; some hundredths of a second
 WEIGH_AFTER = 300_000  # nodes; some tenths of a second, as loading an engine takes
 WEIGH_SOONER = 10_000  # nodes at least, where nodes are wide
 WIDE_ENTRIES = 4_000  # of options that conflict with one, where nodes are wide
@@ -286,7 +278,7 @@ class TreeSearch:
                     break
                 scheduler.is_held = False
                 self.totals.rounds += 1
-                for done in run_round(scheduler, self._pool.start(self._work, scheduler)):
+                for done in scheduler.run_round(self._pool.start(self._work, scheduler)):
                     self._keep_if_due()
                     yield done
                     scheduler.is_held = scheduler.is_held or self._goes_over()
