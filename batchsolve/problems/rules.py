@@ -566,6 +566,23 @@ class OwnRules(NamedTuple):
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
         return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
 
+    def of_row(self, row: int, shared: Rules) -> Rules:
+        """Return the rules of a row, of grids with the cells of these rules; see `of`."""
+        one, n = self.take(np.array([row])), shared.n_digits
+        regions = regions_of(one.regions[0].tolist(), n) if one.regions.size else ()
+        ends = zip(one.cells_of[:-1], one.cells_of[1:], strict=True)
+        each = [tuple(one.cage_cells[begin:end].tolist()) for begin, end in ends]
+        cages = list(zip(each, one.totals.tolist(), strict=True))
+        return Rules(
+            n,
+            shared.places,
+            tuple(regions),
+            tuple(cells for cells, total in cages if total == NO_SUM),
+            tuple((a, b, RELATION_NAMES[kind]) for a, b, kind in one.pairs.tolist()),
+            tuple(Cage(cells, total) for cells, total in cages if total != NO_SUM),
+            tuple((c, m) for c, m in enumerate(one.allowed[0].tolist()) if m != (1 << n) - 1),
+        )
+
     def with_too_many_sets(self, n_digits: int) -> Ints:
         """Return the rows with a cage that `digit_sets` refuses."""
         sizes = np.diff(self.cells_of)

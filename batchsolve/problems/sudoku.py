@@ -27,17 +27,7 @@ from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.errors import InputError, ProblemError
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import MOST_DIGITS, Notation, default_box
-from batchsolve.problems.rules import (
-    NO_SUM,
-    RELATION_NAMES,
-    Cage,
-    Cells,
-    OwnRules,
-    Rules,
-    named,
-    plain,
-    regions_of,
-)
+from batchsolve.problems.rules import Cells, OwnRules, Rules, named, plain, regions_of
 from batchsolve.settings.arguments import Box, checked_box, names_in, whole_number
 
 OUTSIDE = "# "
@@ -567,25 +557,7 @@ class Variants(GridProblem):
 
     def of_row(self, row: int) -> GridProblem:
         """Return the problem of a row."""
-        given, rules = self.given, self.rules
-        one = given.take(np.array([row]))
-        regions = regions_of(one.regions[0].tolist(), self.n_digits) if one.regions.size else ()
-        cages, groups = [], []
-        for k, total in enumerate(one.totals.tolist()):
-            cells = tuple(one.cage_cells[one.cells_of[k] : one.cells_of[k + 1]].tolist())
-            if total == NO_SUM:
-                groups.append(cells)
-            else:
-                cages.append(Cage(cells, total))
-        every = (1 << self.n_digits) - 1
-        others = replace(
-            Rules(self.n_digits, rules.places, tuple(regions)),
-            groups=tuple(groups),
-            pairs=tuple((a, b, RELATION_NAMES[kind]) for a, b, kind in one.pairs.tolist()),
-            cages=tuple(cages),
-            marks=tuple((c, m) for c, m in enumerate(one.allowed[0].tolist()) if m != every),
-        )
-        return GridProblem(rules + others)
+        return GridProblem(self.rules + self.given.of_row(row, self.rules))
 
     def first_clashes(self, grids: Bytes) -> Ints:
         """Return for each grid the position among its clues of the first that clashes, or -1."""
