@@ -27,7 +27,7 @@ from batchsolve.scaling.experiment import Experiment, write_csv
 from batchsolve.scaling.measure import of_workers
 from batchsolve.scaling.simulation import Forecast, Point
 from batchsolve.scaling.speedup import Series
-from batchsolve.search.scheduler import PIECES_PER_WORKER, TASK_SECONDS, Sizing
+from batchsolve.search.scheduler import Sizing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -410,7 +410,7 @@ def _forecast(found: Forecast) -> str:
 
 
 def _variants(found: Forecast, workers: int) -> list[str]:
-    sizing = Sizing.of(workers, found.costs.assumed)
+    sizing, few = Sizing.of(workers, found.costs.assumed), Sizing.as_for_few(workers)
     what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
     depth, budget = (
         min(points, key=itemgetter("simulated_seconds"))["setting"] for points in (depths, budgets)
@@ -420,8 +420,8 @@ def _variants(found: Forecast, workers: int) -> list[str]:
         f"<p>Best depth: {depth}. Best budget of a task: {budget}. The first table changes one "
         f"thing at a time, to show what limits the efficiency. Tasks take "
         f"{sizing.least_seconds:.3g} to {sizing.full_seconds:.3g} s, the longest while "
-        f"{sizing.pieces:,} pieces wait; in the last row up to {TASK_SECONDS:g} s and "
-        f"{PIECES_PER_WORKER * workers:,}.</p>",
+        f"{sizing.pieces:,} pieces wait; in the last row up to {few.full_seconds:g} s and "
+        f"{few.pieces:,}.</p>",
         *map(_points, (what_if, depths, budgets)),
     ]
 

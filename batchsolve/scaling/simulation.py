@@ -39,15 +39,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.estimate import estimate, probe
 from batchsolve.scaling.experiment import Experiment
 from batchsolve.scaling.measure import MeasuredRun, Workload
-from batchsolve.search.scheduler import (
-    PIECES_PER_WORKER,
-    TASK_SECONDS,
-    Result,
-    Scheduler,
-    Sizing,
-    fineness_of,
-    piece_bounds,
-)
+from batchsolve.search.scheduler import Result, Scheduler, Sizing, fineness_of, piece_bounds
 from batchsolve.search.tree import FIRST_NODES, SPLIT_NODES, STACKS_PER_WORKER
 from batchsolve.workers import Done, result_seconds
 from batchsolve.workers.base import RESULT_SECONDS, TASKS_OUT
@@ -652,7 +644,7 @@ def measured_costs(runs: Sequence[MeasuredRun]) -> Costs:
 
 def _variants(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -> Iterator[Point]:
     """Yield simulations of a number of workers: other costs, depths and budgets."""
-    few = Sizing(TASK_SECONDS, 0.0, PIECES_PER_WORKER * workers)
+    few = Sizing.as_for_few(workers)
     yield point_of("what if", AS_IT_IS, simulated(workers, costs))
     free = replace(costs, master=0.0)
     yield point_of("what if", "results cost no time", simulated(workers, free))

@@ -213,6 +213,11 @@ class Sizing:
         return cls(full, least, jobs * pieces)
 
     @classmethod
+    def as_for_few(cls, jobs: int) -> Sizing:
+        """Return the sizes of tasks of few workers, which need not wait for one another."""
+        return cls(TASK_SECONDS, 0.0, PIECES_PER_WORKER * jobs)
+
+    @classmethod
     def of_pool(cls, pool: Pool) -> Sizing:
         """Return the sizes for the workers of a pool, which are asked how far away they are."""
         return cls.of(pool.jobs, result_seconds(pool.backend), pool.workers.flight_seconds())
