@@ -36,22 +36,14 @@ from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of, is_mask
 from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rules import (
-    KINDS,
-    MOST_IN_CORE,
-    OwnRules,
-    RowRules,
-    Rules,
-    core_rules,
-    forbidden_digits,
-    row_rules,
-)
+from batchsolve.problems.rules import KINDS, OwnRules, RowRules, Rules, core_rules, forbidden_digits
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings.arguments import argument_errors, text_of
 
 _IN, _OUT = 1, 2
 _MOST_EXACT = 1 << 53  # of integers that floating-point numbers hold
+MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digits is a word
 
 
 def as_grids_array(grids: Any) -> npt.NDArray[Any]:
@@ -333,7 +325,7 @@ class GridProblem(ExactCover):
         Not a `cached_property`, because threads wait for one another there in Python 3.11.
         """
         if self._row_rules is None:
-            self._row_rules = row_rules(self.rules, self.given)
+            self._row_rules = self.given.in_core(self.rules)
         return self._row_rules
 
     def rows_of(self, roots: Ints) -> Ints:

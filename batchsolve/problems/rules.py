@@ -462,8 +462,6 @@ def named(names: str, box_rows: int, box_columns: int) -> Rules:
 
 RELATION_NAMES = tuple(RELATIONS)
 
-MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digits is a word
-
 
 @lru_cache(maxsize=256)
 def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
@@ -633,6 +631,39 @@ class OwnRules(NamedTuple):
         right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
         return right
 
+    def in_core(self, shared: Rules) -> RowRules:
+        """Pack the rules for the core; see ``core/lanes/rules.h``.
+
+        Parameters
+        ----------
+        shared : Rules
+            Their houses are those of all rows.
+
+        Raises
+        ------
+        ProblemError
+            If there are too many sets of digits for a cage.
+        """
+        n, has_sums = shared.n_digits, (self.totals != NO_SUM).any()
+        most_cells = 0 if not has_sums else n if n <= _MOST_LISTED else _FEW_CELLS
+        wanted: frozenset[tuple[int, int]] = frozenset()
+        if n > most_cells > 0:
+            sizes = np.diff(self.cells_of).tolist()
+            wanted = frozenset(zip(sizes, self.totals.tolist(), strict=True))
+        ranges, sets = _set_table(n, most_cells, wanted)
+        cages_of, cages, sets_of = native.complete_cages(
+            self.regions,
+            self.cages_of,
+            self.totals,
+            (self.cells_of, self.cage_cells),
+            np.array(shared.houses if has_sums else (), np.uint16).reshape(-1, n),
+            ranges.reshape(len(ranges), -1),
+            most_cells,
+            shared.n_cells,
+        )
+        same = self.regions, self.allowed, self.pairs_of, self.pairs
+        return *same, cages_of, np.diff(self.cages_of), cages, sets_of, sets
+
 
 def _cages_of(rules: Rules) -> list[Any]:
     """Return the cages, and the groups as cages without a sum: cells and total."""
@@ -669,38 +700,3 @@ def _set_table(
             ranges[size, total] = len(sets), len(sets) + len(found)
             sets += found
     return ranges, np.array(sets, np.uint64)
-
-
-def row_rules(shared: Rules, given: OwnRules) -> RowRules:
-    """Pack the rules of rows for the core; see ``core/lanes/rules.h``.
-
-    Parameters
-    ----------
-    shared : Rules
-        Their houses are those of all rows.
-    given : OwnRules
-
-    Raises
-    ------
-    ProblemError
-        If there are too many sets of digits for a cage.
-    """
-    n, has_sums = shared.n_digits, (given.totals != NO_SUM).any()
-    most_cells = 0 if not has_sums else n if n <= _MOST_LISTED else _FEW_CELLS
-    wanted: frozenset[tuple[int, int]] = frozenset()
-    if n > most_cells > 0:
-        sizes = np.diff(given.cells_of).tolist()
-        wanted = frozenset(zip(sizes, given.totals.tolist(), strict=True))
-    ranges, sets = _set_table(n, most_cells, wanted)
-    cages_of, cages, sets_of = native.complete_cages(
-        given.regions,
-        given.cages_of,
-        given.totals,
-        (given.cells_of, given.cage_cells),
-        np.array(shared.houses if has_sums else (), np.uint16).reshape(-1, n),
-        ranges.reshape(len(ranges), -1),
-        most_cells,
-        shared.n_cells,
-    )
-    same = given.regions, given.allowed, given.pairs_of, given.pairs
-    return *same, cages_of, np.diff(given.cages_of), cages, sets_of, sets

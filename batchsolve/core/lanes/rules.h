@@ -117,7 +117,7 @@ struct RowRules {
     Rows<const std::int64_t> sets_of;   // cage -> begin and end in `digit_sets`, or -1
     std::span<const std::uint64_t> digit_sets;
 
-    /// As `row_rules` of `batchsolve.problems.rules` packs them, in order.
+    /// As `OwnRules.in_core` of `batchsolve.problems.rules` packs them, in order.
     auto parts() {
         return std::tie(regions, allowed, pairs_of, pairs, cages_of, n_said, cages, sets_of,
                         digit_sets);
