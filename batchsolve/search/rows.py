@@ -37,16 +37,7 @@ from batchsolve.problems.grids import GridProblem, SolvedGrids
 from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.problems.sudoku import Variants
 from batchsolve.search import tree
-from batchsolve.search.scheduler import (
-    BlockGoal,
-    BlockTask,
-    Piece,
-    Result,
-    Scheduler,
-    Sizing,
-    nodes_at_once,
-    work_in_order,
-)
+from batchsolve.search.scheduler import BlockGoal, BlockTask, Piece, Result, Scheduler, Sizing
 from batchsolve.settings import SearchSettings
 from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Pool
@@ -495,7 +486,7 @@ class RowWork:
                 left.append(piece)
                 continue
             begin, busy = time.perf_counter(), time.thread_time()
-            most = min(most, n * nodes_at_once(problem.n_entries))
+            most = min(most, n * piece.nodes_at_once)
             depth = (None if whole or keeps_roots else settings.split_depth) or UNLIMITED
             # with a depth many solved rows would have stacks left
             unordered = depth == UNLIMITED and not keeps_roots
@@ -550,17 +541,14 @@ class RowGoal(BlockGoal):
         if not len(wanted):
             written = self._with_written(number, [])
             return (written[0], written[0]) if written else (wanted, None)
-        assert wanted.problem is not None
         if wanted.weighs:
             task = Task.of(wanted.stacks, budget=wanted.weighs)
         else:
-            engine = wanted.engine or self._choice
-            budget = min(budget, nodes_at_once(wanted.problem.n_entries))
-            if engine.counts_only and self._counts_at_once:
+            by = wanted.engine or self._choice
+            budget = min(budget, wanted.nodes_at_once)
+            if by.counts_only and self._counts_at_once:
                 budget = UNLIMITED
-            task = rows.task_of(
-                wanted.stacks, budget, engine.whole_stacks, fineness=wanted.fineness
-            )
+            task = rows.task_of(wanted.stacks, budget, by.whole_stacks, fineness=wanted.fineness)
         return wanted, (wanted.problem, task, wanted.engine)
 
     def accept(self, piece: Any, result: Result) -> list[Any]:
@@ -629,7 +617,7 @@ def search_rows(
     size : int
         The size of a block, in usual tasks.
     waits : callable, optional
-        Returns True if the next block has not arrived; see `work_in_order`.
+        Returns True if the next block has not arrived; see `BlockGoal`.
     keep : {0, 1}
         First covers of a row to hand back; 0 if rows are only counted.
 
@@ -644,7 +632,7 @@ def search_rows(
     goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
     scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, Sizing.of_pool(pool))
     is_short = not choice.whole_stacks
-    yield from work_in_order(blocks, scheduler, goal, pool, work, waits, is_short)
+    yield from goal.work_in_order(blocks, scheduler, pool, work, waits, is_short)
 
 
 def search_block(

@@ -12,7 +12,7 @@ hold the difference that some results make.
 The collecting process takes results one after another. A *turn* is its time for one result from
 every worker; if tasks were shorter than a turn, workers would wait for it.
 
-A block of an input is one task, and blocks keep their order (`in_turn`, `work_in_order`).
+A block of an input is one task, and blocks keep their order (`in_turn`, `BlockGoal`).
 """
 
 from __future__ import annotations
@@ -113,6 +113,12 @@ class Piece:
     def fineness(self) -> Ints:
         """How finely to cut the remains of each stack: the less it weighs, the less finely."""
         return fineness_of(self.weights).astype(np.int64)
+
+    @property
+    def nodes_at_once(self) -> int:
+        """The nodes of their problem that may take a second."""
+        assert self.problem is not None
+        return nodes_at_once(self.problem.n_entries)
 
     def between(self, begin: int, end: int) -> Self:
         """Return the stacks at the places begin .. end - 1."""
@@ -672,56 +678,55 @@ class BlockGoal(Goal):
         """Raise an error, because no worker can process the block."""
         raise BatchsolveError(f"a block of rows cannot be read or written: {reason}")
 
+    def work_in_order(
+        self,
+        blocks: Iterable[Any],
+        scheduler: Scheduler,
+        pool: Pool,
+        work: Work,
+        waits: Callable[[], bool] = lambda: False,
+        is_short: bool = False,
+    ) -> Generator[tuple[Any, Any]]:
+        """Work on blocks; yield each with its output, in order, while workers go on with the next.
 
-def work_in_order(
-    blocks: Iterable[Any],
-    scheduler: Scheduler,
-    goal: BlockGoal,
-    pool: Pool,
-    work: Work,
-    waits: Callable[[], bool] = lambda: False,
-    is_short: bool = False,
-) -> Generator[tuple[Any, Any]]:
-    """Work on blocks; yield each with its output, in order, while workers go on with the next.
+        Parameters
+        ----------
+        blocks, scheduler, pool, work
+        waits : callable, optional
+            Returns True if the next block has not arrived; then the blocks before it come first.
+        is_short : bool
+            True if the first task of a block is short. If it is the only one, this thread does it,
+            as the threads of a pool take longer to start than most blocks of a few rows.
 
-    Parameters
-    ----------
-    blocks, scheduler, goal, pool, work
-    waits : callable, optional
-        Returns True if the next block has not arrived; then the blocks before it come first.
-    is_short : bool
-        True if the first task of a block is short. If it is the only one, this thread does it, as
-        the threads of a pool take longer to start than most blocks of a few rows.
+        Raises
+        ------
+        BatchsolveError
+            If a block cannot be read or written, after all blocks before it were yielded.
+        """
+        source = iter(blocks)
+        most = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
 
-    Raises
-    ------
-    BatchsolveError
-        If a block cannot be read or written, after all blocks before it were yielded.
-    """
-    source = iter(blocks)
-    most = max(LEAST_AHEAD, AHEAD_PER_WORKER * pool.jobs)
+        def refill() -> None:
+            try:
+                while self.n_open < most and not (self.n_open and waits()):
+                    scheduler.add_behind(self.open(next(source)))
+            except StopIteration:
+                pass
+            except InputError as error:  # blocks before it are answered all the same
+                self.end_with(error)
 
-    def refill() -> None:
-        try:
-            while goal.n_open < most and not (goal.n_open and waits()):
-                scheduler.add_behind(goal.open(next(source)))
-        except StopIteration:
-            pass
-        except InputError as error:  # blocks before it are answered all the same
-            goal.end_with(error)
-
-    refill()
-    if is_short and pool.workers.in_process and goal.n_open == 1:
-        for number, task in islice(scheduler, 1):
-            scheduler.take(attempt(work, number, task))
-        yield from goal.settled()
         refill()
-    while goal.n_open:
-        for _ in scheduler.run_round(pool.start(work, scheduler)):
-            yield from goal.settled()
+        if is_short and pool.workers.in_process and self.n_open == 1:
+            for number, task in islice(scheduler, 1):
+                scheduler.take(attempt(work, number, task))
+            yield from self.settled()
             refill()
-        yield from goal.settled()
-        refill()
+        while self.n_open:
+            for _ in scheduler.run_round(pool.start(work, scheduler)):
+                yield from self.settled()
+                refill()
+            yield from self.settled()
+            refill()
 
 
 def _called(
@@ -770,4 +775,4 @@ def in_turn(
     """
     goal = BlockGoal(decide)
     scheduler = Scheduler(goal, pool.jobs, UNLIMITED)
-    return work_in_order(blocks, scheduler, goal, pool, partial(_called, look, write))
+    return goal.work_in_order(blocks, scheduler, pool, partial(_called, look, write))
