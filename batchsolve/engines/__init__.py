@@ -553,18 +553,9 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     # A word for each item and 64 options is read instead of entries, eight at a time. Where items
     # have uneven numbers of options, the search soon leaves few of them, and those words are few.
     n_words = problem.n_primary * problem.n_options / (8 * 64)
-    is_crowded = entries_of_a_node(problem) > n_words
+    is_crowded = problem.entries_of_a_node > n_words
     is_uneven = float(sizes @ sizes) / n - mean * mean > mean / 2
     return ("bits", "dlx") if is_uneven or (each > 2 and is_crowded) else ("dlx",)
-
-
-def entries_of_a_node(problem: ExactCover) -> float:
-    """Return how many entries dancing links take out for an option, on average at the root.
-
-    They are those of all options that conflict with it, if items have equal numbers of options.
-    """
-    each = problem.n_entries / max(1, problem.n_options)
-    return min(each * each * problem.n_entries / max(1, problem.n_items), problem.n_entries)
 
 
 def _takes(engine: Engine, problem: ExactCover) -> bool:

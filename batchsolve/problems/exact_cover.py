@@ -306,6 +306,15 @@ class ExactCover:
         """Number of items in all options together."""
         return self.indices.size
 
+    @property
+    def entries_of_a_node(self) -> float:
+        """The entries that dancing links take out for an option, on average at the root.
+
+        They are those of all options that conflict with it, if items have equal numbers of options.
+        """
+        each = self.n_entries / max(1, self.n_options)
+        return min(each * each * self.n_entries / max(1, self.n_items), self.n_entries)
+
     @cached_property
     def n_colors(self) -> int:
         """Number of different colours."""

@@ -22,16 +22,7 @@ from typing import Any
 import numpy as np
 
 from batchsolve.core.arrays import Bools, Floats, Ints, owners_of
-from batchsolve.engines import (
-    Choice,
-    Engine,
-    Outcome,
-    Task,
-    counter_for,
-    engine_for,
-    entries_of_a_node,
-    get_engine,
-)
+from batchsolve.engines import Choice, Engine, Outcome, Task, counter_for, engine_for, get_engine
 from batchsolve.errors import InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -106,7 +97,7 @@ def weighing(problem: ExactCover, k: int) -> tuple[int, int]:
     It is weighed for the k-th time, counted from 0; the first time the sooner, the wider the nodes
     of the problem.
     """
-    wide = entries_of_a_node(problem) / WIDE_ENTRIES
+    wide = problem.entries_of_a_node / WIDE_ENTRIES
     first = max(WEIGH_AFTER / max(1.0, wide), min(WEIGH_SOONER, WEIGH_AFTER))
     return int(first) * WEIGH_AGAIN**k, min(WEIGHED_NODES * WEIGH_AGAIN**k, MOST_WEIGHED)
 
