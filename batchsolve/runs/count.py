@@ -23,7 +23,7 @@ from batchsolve.problems.symmetries import Symmetries, symmetries
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, Reading, problem_and_stacks, reading_of
 from batchsolve.search.cheapest import CheapestSearch, PricedCover, checked_wanted
-from batchsolve.search.rows import Answers, search_rows
+from batchsolve.search.rows import Answers, RowWork
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, TreeSearch, check_can_count
 from batchsolve.settings import SearchSettings
@@ -229,9 +229,10 @@ def _counts_of_each(
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
     read = partial(Instances, read=reading_of, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
+    work = RowWork(choice, settings, read, write, keep=0)
     found: list[Count] = []
     told = sums_told(tell, n)
-    for _, rows in search_rows(blocks, choice, pool, settings, read, write, keep=0):
+    for _, rows in work.search(blocks, pool):
         for each in rows:
             if isinstance(each, str):
                 raise InputError(f"problem {len(found)} of the list: {each}")

@@ -25,7 +25,7 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.count import FIRST_BUDGET, Count, Stack
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks
-from batchsolve.search.rows import Answers, search_rows
+from batchsolve.search.rows import Answers, RowWork
 from batchsolve.search.tree import check_can_count
 from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.settings.arguments import UNLIMITED, texts_in
@@ -112,10 +112,8 @@ def count_projections(
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
     with Pool(jobs, backend, address) as pool, shown(on_progress, ROW_BAR) as tell:
-        read = partial(_Rows, problem)
-        rows = search_rows(
-            source, choice, pool, settings, read, _sums_of, waits=look_at_clock, keep=0
-        )
+        work = RowWork(choice, settings, partial(_Rows, problem), _sums_of, keep=0)
+        rows = work.search(source, pool, waits=look_at_clock)
         try:
             for _, (n, found, nodes, lost) in rows:
                 n_found, n_nodes, n_rows = n_found + found, n_nodes + nodes, n_rows + n

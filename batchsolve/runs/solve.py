@@ -28,7 +28,7 @@ from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown, sums_told
-from batchsolve.search.rows import STATUS_NAMES, Answers, rows_of_each, search_block, search_rows
+from batchsolve.search.rows import STATUS_NAMES, Answers, RowWork, rows_of_each
 from batchsolve.settings import AUTO, FileSettings, SearchSettings
 from batchsolve.settings.arguments import Box, checked_box, whole_number
 from batchsolve.tables.answers import RowSums
@@ -240,14 +240,14 @@ def solve_batch(
     )
     problem, notation, blocks, read, n = rows_of(grids, problem, written)
     choice = Choice.for_grids(engine, problem, limit, sizes_vary=False)
-    write = partial(_found, problem, limit)
+    work = RowWork(choice, settings, read, partial(_found, problem, limit))
     totals, begin = Summary(), 0
     is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
     solutions = np.empty((n, problem.n_cells), grids.dtype if is_array else np.uint8)
     status, messages = np.empty(n, np.uint8), dict[int, str | None]()
     n_solutions, nodes = np.empty((2, n), np.int64)
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
-        for _, part in search_rows(blocks, choice, pool, settings, read, write):
+        for _, part in work.search(blocks, pool):
             at = slice(begin, begin + len(part[0]))
             solutions[at], status[at], n_solutions[at], nodes[at], faults = part
             messages |= {begin + row: message for row, message in faults.items()}
@@ -326,7 +326,8 @@ def solve(
     block = [(problem, np.arange(1))], grid[None]
     write = partial(_found, problem, limit)
     choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
-    found: _Found = search_block(block, choice, SearchSettings(limit=limit), batch_of, write)
+    work = RowWork(choice, SearchSettings(limit=limit), batch_of, write)
+    found: _Found = work.search_alone(block)
     [solution], [status], [n_solutions], [nodes], messages = found
     return Answer(
         status=str(STATUS_NAMES[status]),

@@ -36,7 +36,7 @@ from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Output, Parts, check_parquet, output_at
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, note_columns, shown
-from batchsolve.search.rows import Write, search_rows
+from batchsolve.search.rows import RowWork, Write
 from batchsolve.search.scheduler import in_turn
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings, settings_that
 from batchsolve.settings.arguments import UNLIMITED, each_of, is_address, path_of, real_path
@@ -85,7 +85,7 @@ class Spec:
         The engines of a search.
     search : SearchSettings
     size, keep : int
-        See `search_rows`.
+        See `RowWork`.
     begin : callable
         Called before the first block is read, with the pool and the function that tells of the
         progress.
@@ -224,10 +224,8 @@ def _passed(
     """Find the answers to the rows of blocks, and write them."""
     read, source = spec.reader.read, spec.source
     if spec.choice is not None:
-        size, keep = spec.size, spec.keep
-        return search_rows(
-            blocks, spec.choice, pool, spec.search, read, write, size, source.waits, keep
-        )
+        work = RowWork(spec.choice, spec.search, read, write, spec.keep)
+        return work.search(blocks, pool, spec.size, source.waits)
     done = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:

@@ -431,13 +431,78 @@ StackTask = tuple[ExactCover, Task, Engine | None]
 
 @dataclass(frozen=True, eq=False)
 class RowWork:
-    """The work of a worker on tasks of rows."""
+    """The search of rows, and the work of a worker on its tasks.
+
+    Attributes
+    ----------
+    choice : Choice
+        A row that has no engine is unfinished.
+    settings : SearchSettings
+        The engine is ignored. Without a limit, counts are Python integers of any size.
+    read, write : callable
+        Workers receive and call them.
+    keep : {0, 1}
+        First covers of a row to hand back; 0 if rows are only counted.
+    """
 
     choice: Choice
     settings: SearchSettings
     read: Read
     write: Write
     keep: int = 1
+
+    def search(
+        self,
+        blocks: Iterable[Any],
+        pool: Pool,
+        size: int = 1,
+        waits: Callable[[], bool] = lambda: False,
+    ) -> Generator[tuple[Any, Any]]:
+        """Search blocks; yield each with its output, in order, while workers go on with the next.
+
+        With a node limit or a fallback engine, rows are not split, and all stacks of a row stay in
+        one piece, because the place where its search stops must not depend on the workers. Rows are
+        not split either if the engine searches whole stacks.
+
+        Parameters
+        ----------
+        blocks : iterable
+        pool : Pool
+            Entered already.
+        size : int
+            The size of a block, in usual tasks.
+        waits : callable, optional
+            Returns True if the next block has not arrived; see `BlockGoal`.
+
+        Raises
+        ------
+        InputError, OutputError
+            If a block cannot be read or written, after all blocks before it were yielded.
+        """
+        choice, settings = self.choice, self.settings
+        # Each process has its own table of subtrees, and drops that of a row once it counts others.
+        # The rest of a task would begin with an empty table in the next process, and perhaps never
+        # end.
+        goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
+        sizing = Sizing.of_pool(pool)
+        scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
+        is_short = not choice.whole_stacks
+        yield from goal.work_in_order(blocks, scheduler, pool, self, waits, is_short)
+
+    def search_alone(self, block: Any) -> Any:
+        """Search one block in this thread and return its output, as `search` with one worker.
+
+        A small block is one task, without a pool. A larger one begins again as tasks that can be
+        cut.
+        """
+        result = self(BlockTask(0, block, FIRST_BLOCK_NODES))
+        if result.error is not None:
+            raise result.error
+        if result.rows is None:
+            return result.output
+        with Pool(jobs=1) as pool:
+            [(_, output)] = self.search([block], pool)
+        return output
 
     def __call__(self, task: BlockTask | StackTask) -> Result:
         """Read and search a block, write it, or search stacks of it."""
@@ -584,69 +649,3 @@ class RowGoal(BlockGoal):
         if left or not self._open[number].is_settled:
             return left
         return [BlockTask(number, self._blocks[number], answers=self._open.pop(number).answers())]
-
-
-def search_rows(
-    blocks: Iterable[Any],
-    choice: Choice,
-    pool: Pool,
-    settings: SearchSettings,
-    read: Read,
-    write: Write,
-    size: int = 1,
-    waits: Callable[[], bool] = lambda: False,
-    keep: int = 1,
-) -> Generator[tuple[Any, Any]]:
-    """Search blocks; yield each with its output, in order, while workers go on with the next.
-
-    With a node limit or a fallback engine, rows are not split, and all stacks of a row stay in one
-    piece, because the place where its search stops must not depend on the workers. Rows are not
-    split either if the engine searches whole stacks.
-
-    Parameters
-    ----------
-    blocks : iterable
-    choice : Choice
-        A row that has no engine is unfinished.
-    pool : Pool
-        Entered already.
-    settings : SearchSettings
-        The engine is ignored. Without a limit, counts are Python integers of any size.
-    read, write : callable
-        Workers receive and call them.
-    size : int
-        The size of a block, in usual tasks.
-    waits : callable, optional
-        Returns True if the next block has not arrived; see `BlockGoal`.
-    keep : {0, 1}
-        First covers of a row to hand back; 0 if rows are only counted.
-
-    Raises
-    ------
-    InputError, OutputError
-        If a block cannot be read or written, after all blocks before it were yielded.
-    """
-    work = RowWork(choice, settings, read, write, keep)
-    # Each process has its own table of subtrees, and drops that of a row once it counts others. The
-    # rest of a task would begin with an empty table in the next process, and perhaps never end.
-    goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
-    scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, Sizing.of_pool(pool))
-    is_short = not choice.whole_stacks
-    yield from goal.work_in_order(blocks, scheduler, pool, work, waits, is_short)
-
-
-def search_block(
-    block: Any, choice: Choice, settings: SearchSettings, read: Read, write: Write
-) -> Any:
-    """Search one block in this thread and return its output, as `search_rows` with one worker.
-
-    A small block is one task, without a pool. A larger one begins again as tasks that can be cut.
-    """
-    result = RowWork(choice, settings, read, write)(BlockTask(0, block, FIRST_BLOCK_NODES))
-    if result.error is not None:
-        raise result.error
-    if result.rows is None:
-        return result.output
-    with Pool(jobs=1) as pool:
-        [(_, output)] = search_rows([block], choice, pool, settings, read, write)
-    return output

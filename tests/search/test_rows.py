@@ -12,9 +12,8 @@ from hypothesis import given, strategies as st
 import batchsolve as bs
 from batchsolve import workers
 from batchsolve.engines import Choice, Task, engine_for, get_engine, native
-from batchsolve.runs.solve import search_block
 from batchsolve.search import rows as row_search
-from batchsolve.search.rows import comes_before, search_rows
+from batchsolve.search.rows import RowWork, comes_before
 from batchsolve.search.scheduler import LEAST_AHEAD
 from batchsolve.settings import SearchSettings
 from batchsolve.workers import Pool
@@ -73,7 +72,7 @@ def searched(grids, jobs=2, batch=3, engine=None, fallback=None, backend="thread
     blocks = [grids[k : k + batch] for k in range(0, len(grids), batch)]
     choice = Given(engine or engine_for("auto", problem_of(grids)), fallback)
     with Pool(jobs, backend) as pool:
-        found = list(search_rows(blocks, choice, pool, settings, GridRows, unchanged))
+        found = list(RowWork(choice, settings, GridRows, unchanged).search(blocks, pool))
     assert all(block is given for (block, _), given in zip(found, blocks, strict=True))
     return [answers for _, answers in found]
 
@@ -161,9 +160,9 @@ def read_or_fail(block):
 def test_what_was_read_before_an_unreadable_block_is_answered(jobs):
     grids = np.zeros((5, 16), np.uint8)
     grids[:, 0] = [1, 2, 3, 4, 1]
-    how = SearchSettings(limit=2), read_or_fail, unchanged
+    work = RowWork(Choice("dlx"), SearchSettings(limit=2), read_or_fail, unchanged)
     with Pool(jobs) as pool:
-        found = search_rows((grids[k : k + 1] for k in range(5)), Choice("dlx"), pool, *how)
+        found = work.search((grids[k : k + 1] for k in range(5)), pool)
         assert [next(found)[1].status(2).tolist() for _ in range(2)] == [[1], [1]]
         with pytest.raises(bs.InputError, match="third block"):
             next(found)
@@ -219,9 +218,9 @@ def test_blocks_are_not_read_far_ahead():
             drawn.append(k)
             yield np.zeros((2, 16), np.uint8)
 
-    how = SearchSettings(limit=2), GridRows, unchanged
+    work = RowWork(Choice("dlx"), SearchSettings(limit=2), GridRows, unchanged)
     with Pool(2) as pool:
-        for n_done, _ in enumerate(search_rows(blocks(), Choice("dlx"), pool, *how)):
+        for n_done, _ in enumerate(work.search(blocks(), pool)):
             assert len(drawn) <= n_done + 1 + LEAST_AHEAD
     assert len(drawn) == 40
 
@@ -281,15 +280,15 @@ def test_a_node_limit_counts_the_nodes_of_both_engines(grids):
 
 def test_a_block_that_is_no_small_task_is_answered_as_well(monkeypatch):
     grids = np.zeros((1, 81), np.uint8)
-    given = grids, Choice("auto"), SearchSettings(limit=5000), GridRows, unchanged
-    small = search_block(*given)
+    work = RowWork(Choice("auto"), SearchSettings(limit=5000), GridRows, unchanged)
+    small = work.search_alone(grids)
     monkeypatch.setattr("batchsolve.search.rows.FIRST_BLOCK_NODES", 100)
-    large = search_block(*given)
+    large = work.search_alone(grids)
     assert small.counts.tolist() == [5000]
     assert large.counts[0] >= 5000
     assert sorted(small.covers.options.tolist()) == sorted(large.covers.options.tolist())
     with pytest.raises(bs.InputError, match="third block"):
-        search_block(np.full((1, 16), 3, np.uint8), *given[1:3], read_or_fail, unchanged)
+        replace(work, read=read_or_fail).search_alone(np.full((1, 16), 3, np.uint8))
 
 
 def test_a_block_that_is_alone_starts_no_thread_until_rows_are_left(monkeypatch):
