@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
+import batchsolve as bs
 from batchsolve.cli import answered, command
 from batchsolve.cli.options import Inputs, Session, TableOutput, Written
 from batchsolve.settings import (
@@ -28,6 +29,12 @@ from batchsolve.settings.keywords import (
 )
 
 RowSearch = Annotated[SearchSettings, SolveFileFields, {"limit": 2, "split_depth": 0}]
+
+
+def from_files(session: Session, *task: Any, **how: Any) -> int:
+    """Call a function of inputs and an output; print its sums, and the columns that it read."""
+    summary = session.rows_of(*task, **how)
+    return answered(summary, session, summary, summary.columns, output=task[2])
 
 
 @command
@@ -79,9 +86,7 @@ def solve(
     1
         some row invalid, unfinished or disagreeing with its given solution
     """
-    from batchsolve.runs.solve_tables import solve_file
-
-    summary = session.rows_of(solve_file, inputs, output, search=search, files=files)
+    summary = session.rows_of(bs.solve_file, inputs, output, search=search, files=files)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
     return answered(summary, session, summary, *columns, output=output)
 
@@ -121,10 +126,7 @@ def dedupe(
     1
         some row invalid or without a canonical form
     """
-    from batchsolve.runs.repeats import dedupe as leave_out
-
-    summary = session.rows_of(leave_out, inputs, output, **vars(wanted), files=files)
-    return answered(summary, session, summary, summary.columns, output=output)
+    return from_files(session, bs.dedupe, inputs, output, **vars(wanted), files=files)
 
 
 @command
@@ -175,9 +177,7 @@ def generate(
     2
         no puzzle found for a row
     """
-    from batchsolve.runs.generate import generate_file
-
-    summary = session.rows_of(generate_file, output, number, wanted=wanted, files=files)
+    summary = session.rows_of(bs.generate_file, output, number, wanted=wanted, files=files)
     return answered(summary, session, summary, output=output)
 
 
@@ -217,11 +217,8 @@ def augment(
     2
         no symmetry keeps the rules that all rows have
     """
-    from batchsolve.runs.augment import augment_file
-
-    task = augment_file, inputs, output, number
-    summary = session.rows_of(*task, **vars(wanted), files=files)
-    return answered(summary, session, summary, summary.columns, output=output)
+    task = session, bs.augment_file, inputs, output, number
+    return from_files(*task, **vars(wanted), files=files)
 
 
 @command
@@ -256,10 +253,7 @@ def rate(
     2
         grids that are not rated
     """
-    from batchsolve.runs.rate import rate_file
-
-    summary = session.rows_of(rate_file, inputs, output, **vars(wanted), files=files)
-    return answered(summary, session, summary, summary.columns, output=output)
+    return from_files(session, bs.rate_file, inputs, output, **vars(wanted), files=files)
 
 
 @command
@@ -296,9 +290,7 @@ def audit(
     1
         some does, or a row cannot be compared
     """
-    from batchsolve.runs.repeats import audit as audit_of
-
-    found = session.rows_of(audit_of, train, test, files=files)
+    found = session.rows_of(bs.audit, train, test, files=files)
     return answered(found, session, *found.columns, answer=found)
 
 
@@ -336,10 +328,7 @@ def partition(
     1
         some row malformed or without a canonical form, or a part empty
     """
-    from batchsolve.runs.partition import partition as partition_of
-
-    summary = session.rows_of(partition_of, inputs, output, **vars(wanted), files=files)
-    return answered(summary, session, summary, summary.columns, output=output)
+    return from_files(session, bs.partition, inputs, output, **vars(wanted), files=files)
 
 
 @command
@@ -390,7 +379,6 @@ def evaluate(
     """
     from batchsolve.formats.pictures.charts import plot_format_of
     from batchsolve.formats.whole_files import check_is_no_input, whole_target_of
-    from batchsolve.runs.evaluate import evaluate as evaluation_of
     from batchsolve.tables.places import files_of
 
     for path in filter(None, (html, plot)):  # before the work is done
@@ -399,7 +387,7 @@ def evaluate(
     if plot is not None:
         plot_format_of(plot)
     kept = {"rows": rows or False, "files": files}
-    evaluation = session.rows_of(evaluation_of, inputs, **vars(wanted), **kept)
+    evaluation = session.rows_of(bs.evaluate, inputs, **vars(wanted), **kept)
     if html is not None:
         evaluation.save(html)
     if plot is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from click import BadParameter
 
+import batchsolve as bs
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command
 from batchsolve.cli.options import (
     NOTATION_LAST,
@@ -237,10 +238,8 @@ def count(
     if output is not None or _are_many(problems):
         if given:
             raise InputError(f"{listed(given)}: for one problem, without -o; count them one by one")
-        from batchsolve.runs.solve_tables import count_file
-
         output = "-" if output is None else output
-        task = count_file, problems, output
+        task = bs.count_file, problems, output
         summary = session.rows_of(*task, search=search, files=puzzles)
         return answered(summary, session, summary, output=output)
     of_tables = "chunk", "stats", "filename", "stop_on_invalid"
@@ -290,12 +289,10 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
 
 def _count_projections(asked: Asked, items: Sequence[str]) -> int:
     """Count the projections of the solutions of a problem."""
-    from batchsolve.runs.projections import count_projections
-
     session = asked.session
     with read_in_time(asked, nothing_of(session)) as (reading, rest):
         search = rest()
-    task = count_projections, reading, items
+    task = bs.count_projections, reading, items
     result = session.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
     said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
     said += "" if result.complete else ", not complete"
