@@ -35,6 +35,13 @@ class WorkerFields(TypedDict, total=False):
     address: str | None
 
 
+class _TableFields(WorkerFields, total=False):
+    """Workers, their progress, and `FileSettings` that are given whole."""
+
+    on_progress: OnProgress
+    files: FileSettings | None
+
+
 class _BoundFields(WorkerFields, total=False):
     """Workers, and the `SearchSettings` of every search, whole or field by field."""
 
@@ -84,14 +91,12 @@ class NotationFields(SignFields, total=False):
     rule_columns: str | None
 
 
-class RateFields(WorkerFields, SignFields, total=False):
+class RateFields(_TableFields, SignFields, total=False):
     """The keywords of `rate`: workers, and the `FileSettings` of grids with the usual rules."""
 
     backdoor: bool
     steps: bool
     uniqueness: bool
-    on_progress: OnProgress
-    files: FileSettings | None
     column: str | None
     rule_columns: str | None
 
@@ -100,23 +105,19 @@ class RateFileFields(RateFields, RunFields, total=False):
     """The keywords of `rate_file`."""
 
 
-class EvaluateFields(WorkerFields, NotationFields, total=False):
+class EvaluateFields(_TableFields, NotationFields, total=False):
     """The keywords of `evaluate`."""
 
     prediction: str | None
     truth: str | None
     by: str | Sequence[str] | None
     bins: Sequence[float]
-    on_progress: OnProgress
-    files: FileSettings | None
     chunk: int | None
 
 
-class GivenFields(WorkerFields, NotationFields, total=False):
+class GivenFields(_TableFields, NotationFields, total=False):
     """Workers, and the `FileSettings` of grids with any rules and given solutions."""
 
-    on_progress: OnProgress
-    files: FileSettings | None
     solution_column: str | None
 
 
@@ -159,16 +160,14 @@ class SolveFileFields(SolveFields, RunFields, total=False):
     """The keywords of `solve_file`."""
 
 
-class CountFileFields(SearchFields, RunFields, total=False):
+class CountFileFields(SearchFields, _TableFields, RunFields, total=False):
     """The keywords of `count_file`."""
 
-    on_progress: OnProgress
-    files: FileSettings | None
     column: str | None
     stats: bool
 
 
-class GenerateFields(WorkerFields, SignFields, total=False):
+class GenerateFields(_TableFields, SignFields, total=False):
     """The keywords of `generate`: workers, `PuzzleSettings`, and grids."""
 
     wanted: PuzzleSettings | None
@@ -188,8 +187,6 @@ class GenerateFields(WorkerFields, SignFields, total=False):
     weights: bool
     unlike: Sequence[Any]
     node_limit: int
-    on_progress: OnProgress
-    files: FileSettings | None
     rules: str | None
     regions: str | None
     chunk: int | None
