@@ -31,6 +31,7 @@ from batchsolve.formats.whole_files import check_size, loads
 from batchsolve.problems.attributes import bounds_by_name, check_bounds
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import default_box
+from batchsolve.settings.arguments import word_of
 
 LINES_BELOW = 1000  # that are looked through for the words of a comment
 MOST_ITEMS = 10_000_000  # a header can promise any number of items; each takes memory
@@ -182,10 +183,8 @@ def read_json(text: str) -> ExactCover:
         fields = loads(text)
     if not isinstance(fields, dict) or not isinstance(fields.get("options"), list):
         raise InputError("expected an object with a list of lists of items called 'options'")
-    if unknown := [name for name in fields if name not in JSON_FIELDS]:
-        raise InputError(
-            f"unknown field {quoted(unknown[0])}; choose from {', '.join(JSON_FIELDS)}"
-        )
+    for name in fields:
+        word_of("field", name, JSON_FIELDS)
     if empty := [name for name, value in fields.items() if value is None]:
         raise InputError(f"the field {quoted(empty[0])} is null; leave it out")
     options = [_names(option, f"option {o}") for o, option in enumerate(fields["options"])]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import asking
 from batchsolve.engines import engine_for
-from batchsolve.errors import InputError, InWords, counted, grouped, quoted
+from batchsolve.errors import InputError, InWords, counted, grouped
 from batchsolve.problems.attributes import costs_of
 from batchsolve.problems.stacks import Stacks
 from batchsolve.runs.count import Stack
@@ -18,7 +18,7 @@ from batchsolve.runs.reading import Puzzle, problem_and_stacks
 from batchsolve.search.graph_drawing import draw
 from batchsolve.search.graphs import SolutionGraph, checked_draws
 from batchsolve.settings import GRAPH_MEGABYTES
-from batchsolve.settings.arguments import flag_of, text_of, whole_number
+from batchsolve.settings.arguments import flag_of, text_of, whole_number, word_of
 
 MOST_MEGABYTES = 2**30
 DISTRIBUTIONS = ("options", "cost")
@@ -118,8 +118,7 @@ def distribution(
     >>> distribution(ExactCover.from_options(options, costs=[25, 20, 2]), "cost")
     {22: 1, 25: 1}
     """
-    if text_of("by", by) not in DISTRIBUTIONS:
-        raise InputError(f"unknown sum {quoted(by)}; choose from {', '.join(DISTRIBUTIONS)}")
+    word_of("sum", text_of("by", by), DISTRIBUTIONS)
     problem, begin = problem_and_stacks(problem, stack, is_one=True)
     weights = costs_of(problem) if by == "cost" else None
     graph = solution_graph(problem, begin[0], memory=memory, ordered=False, check=check)

@@ -33,6 +33,7 @@ from batchsolve.settings.arguments import (
     seed_of,
     text_of,
     whole_number,
+    word_of,
 )
 
 AUTO = "auto"
@@ -442,10 +443,7 @@ class PuzzleSettings(Settings):
 
     def check_all(self) -> None:
         """See `Settings`."""
-        if self.symmetry not in SYMMETRIES:
-            raise InputError(
-                f"unknown symmetry {quoted(self.symmetry)}; choose from {', '.join(SYMMETRIES)}"
-            )
+        word_of("symmetry", self.symmetry, SYMMETRIES)
         if self.weights and not (self.minimal and self.symmetry == "none"):
             raise InputError("`weights` are those of `minimal` puzzles without a symmetry")
         if self.weights and self.has_drawn_rules:

@@ -183,11 +183,22 @@ def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     >>> words_of("marks", "dots+XV", ("dots", "xv"))
     ('dots', 'xv')
     """
-    words = tuple(dict.fromkeys(names_in(text)))
-    for word in words:
-        if word not in known:
-            raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")
-    return words
+    return tuple(word_of(what, word, known) for word in dict.fromkeys(names_in(text)))
+
+
+def word_of(what: str, word: str, known: Sequence[str]) -> str:
+    """Return a word that has to be known; raise `InputError` for others.
+
+    Examples
+    --------
+    >>> word_of("symmetry", "rotations", ("none", "rotation"))
+    Traceback (most recent call last):
+        ...
+    batchsolve.errors.InputError: unknown symmetry 'rotations'; choose from none, rotation
+    """
+    if word not in known:
+        raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")
+    return word
 
 
 def checked_branch(rule: str) -> str:

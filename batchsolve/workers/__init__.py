@@ -28,7 +28,7 @@ from weakref import WeakSet
 
 from batchsolve.core.interrupts import asking
 from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_installed, counted
-from batchsolve.settings.arguments import text_of, whole_number
+from batchsolve.settings.arguments import text_of, whole_number, word_of
 from batchsolve.workers import base
 from batchsolve.workers.base import RESULT_SECONDS, Arguments, Workers
 
@@ -68,8 +68,7 @@ def get_workers(backend: str, jobs: int | None = None, address: str | None = Non
     >>> get_workers("threading", jobs=2).jobs
     2
     """
-    if text_of("a backend", backend) not in _BACKENDS:
-        raise InputError(f"unknown backend {backend!r}; choose from {', '.join(BACKENDS)}")
+    word_of("backend", text_of("a backend", backend), BACKENDS)
     if jobs is not None:
         jobs = whole_number("the number of jobs", jobs, 1, MOST_JOBS)
     if address is not None:
