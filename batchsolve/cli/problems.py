@@ -167,9 +167,8 @@ def draw(
             covers = found_covers(reading, found, limit)
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
-            task = reading.problem, reading.stack
             how: Any = {"limit": limit, "on_progress": on_progress, "search": search}
-            covers, result = first_covers(*task, **how)
+            covers, result = first_covers(reading, **how)
             complete, said = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
@@ -265,8 +264,7 @@ def estimate(
 
     reading = read(problem, puzzles)
     with interrupts():
-        task = reading.problem, reading.stack
-        guess = estimated(*task, probes=probes, seed=seed, engine=search.engine)
+        guess = estimated(reading, probes=probes, seed=seed, engine=search.engine)
     doubt = f"batchsolve: do not trust the intervals: {guess.doubt}" if guess.doubt else ""
     session.summary(asdict(guess), doubt, answer=guess)
     return 0

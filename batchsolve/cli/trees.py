@@ -124,7 +124,7 @@ def search_tree(
 
     session = asked.session
     with read_in_time(asked, nothing_of(session), output) as (reading, rest):
-        begin: Any = reading.stack
+        begin: Any = ()  # the clues
         header: dict[str, Any] = {}
         if tree.stacks is not None:
             begin, header = read_part(tree.stacks, reading.problem, reading.stack)
@@ -139,19 +139,17 @@ def search_tree(
             from batchsolve.workers import get_workers
 
             get_workers(**session.workers)  # raises an error while no run is kept
-            kind: dict[str, Any] = {"cheapest": best, "name": reading.name}
-            if output and best is None:
-                kind |= {"collect": True, "notation": reading.notation}
+            kind: dict[str, Any] = {"cheapest": best, "collect": bool(output and best is None)}
             kind |= {"engine": search.engine, "up_to_symmetry": group, "resume": resume}
             how["search"] = replace(search, engine=AUTO, branch=MRV)  # those of the run
-            with Run(directory, reading.problem, begin, **kind) as run:
+            with Run(directory, reading, begin, **kind) as run:
                 result = run.search(**how)
         elif best is not None:
-            result = write_cheapest(reading.problem, begin, best, sys.stdout.buffer, **how)
+            result = write_cheapest(reading, begin, best, sys.stdout.buffer, **how)
         elif output:
             result = write_covers(reading, begin, sys.stdout.buffer, up_to_symmetry=group, **how)
         else:
-            result = count_problem(reading.problem, begin, up_to_symmetry=group, **how)
+            result = count_problem(reading, begin, up_to_symmetry=group, **how)
     return report(result, session, output, header=header)
 
 
@@ -474,8 +472,7 @@ def split(
 
     reading = read(problem, puzzles)
     with interrupts():
-        task = reading.problem, output, reading.stack
-        facts = write_parts(*task, depth=depth, files=files, engine=search.engine)
+        facts = write_parts(reading, output, depth=depth, files=files, engine=search.engine)
     if session.as_json or not session.quiet:
         session.facts(facts)
     if files is not None and facts["files"] < files:

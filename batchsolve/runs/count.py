@@ -333,7 +333,7 @@ def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **how: Any) -> 
         file.flush()
 
     tree = {"keep": write, "collect": True, "render": render}
-    return _counted(reading.problem, stack, tree, **how)
+    return _counted(reading, stack, tree, **how)
 
 
 def symmetries_for(
@@ -469,13 +469,15 @@ def cheapest(
 
 
 def write_cheapest(
-    problem: ExactCover, stack: Stack, wanted: int, file: BinaryIO, **how: Any
+    reading: Reading, stack: Stack, wanted: int, file: BinaryIO, **how: Any
 ) -> Count:
     """Write the cheapest covers of a problem to a file as JSON lines, once they are found.
 
     Parameters
     ----------
-    problem, stack, wanted, **how
+    reading : Reading
+        The problem.
+    stack, wanted, **how
         As for `cheapest`.
     file : binary file
 
@@ -483,9 +485,9 @@ def write_cheapest(
     -------
     Count
     """
-    found = cheapest(problem, wanted, stack, **how)
+    found = cheapest(reading, wanted, stack, **how)
     for cover in found.covers:
-        names = [problem.option_name(o) for o in cover.options]
+        names = [reading.problem.option_name(o) for o in cover.options]
         file.write((json.dumps({"cost": cover.cost, "options": names}) + "\n").encode())
     file.flush()
     return found.count
@@ -495,7 +497,7 @@ def write_cheapest(
 
 
 def first_covers(
-    problem: ExactCover,
+    problem: Puzzle,
     stack: Stack = (),
     *,
     limit: int,
@@ -509,9 +511,10 @@ def first_covers(
 
     Parameters
     ----------
-    problem : ExactCover
+    problem : ExactCover, Reading or str
+        As for `count`.
     stack : sequence of int
-        The options that the covers must contain.
+        The options that the covers must contain; by default the clues that were read, if any.
     limit : int
         The largest number of covers to find.
     on_progress : callable

@@ -287,7 +287,7 @@ def problem_and_stacks(
             options = option_numbers(stack) or clues
             reading.problem.check_stack(options)
             stacks = Stacks.equally_long(np.array([options], np.uint32), np.arange(1))
-    for one in stacks:
+    for one in stacks if clues else ():
         if not set(clues).issubset(one.tolist()):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "

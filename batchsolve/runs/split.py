@@ -102,16 +102,16 @@ def split(problem: Puzzle, stack: Stack = (), depth: int = 1, engine: str = "dlx
     >>> len(parts.stacks), parts.count, parts.nodes
     (8, 0, 5)
     """
-    stacks, _, count, nodes = _expanded(problem, stack, depth, engine, keep=0)
+    task = problem_and_stacks(problem, stack, is_one=True)
+    stacks, _, count, nodes = _expanded(*task, depth, engine, keep=0)
     return Split(stacks, count, nodes)
 
 
 def _expanded(
-    problem: Puzzle, stack: Stack, depth: int, engine: str, keep: int
+    problem: ExactCover, begin: Stacks, depth: int, engine: str, keep: int
 ) -> tuple[Stacks, Stacks, int, int]:
     """Return the parts of a split, the covers above or at its depth to be kept, and the sums."""
     depth = whole_number("a split depth", depth)
-    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     kernel = engine_for(engine, problem)
     count, nodes, covers = 0, 0, [Stacks.empty()]
     for _ in range(max(depth, 1)):
@@ -133,7 +133,7 @@ def _expanded(
 
 
 def write_parts(
-    problem: ExactCover,
+    problem: Puzzle,
     directory: str,
     stack: Stack = (),
     *,
@@ -145,11 +145,12 @@ def write_parts(
 
     Parameters
     ----------
-    problem : ExactCover
+    problem : ExactCover, Reading or str
+        As for `count`.
     directory : str
         The directory of ``0000.jsonl``, ``0001.jsonl``, …; created if it does not exist.
     stack : sequence of int
-        The stack to begin at.
+        The stack to begin at; by default the clues that were read, or the whole problem.
     depth : int
         The depth to which the tree is expanded.
     files : int, optional
@@ -173,18 +174,19 @@ def write_parts(
     directory = folder_of("the folder of the parts", directory)
     if files is not None:
         files = whole_number("the number of files", files, 1, MOST_PARTS)
+    problem, begin = problem_and_stacks(problem, stack, is_one=True)
     # a search of a cover finds it, unless an item with bounds may be in further options; it is one
     # node, so the sums of the split stay the same, and each solution is in the list of some part
     is_kept = problem.bounds is None and not engine_for(engine, problem).counts_only
     keep = UNLIMITED if is_kept else 0
-    stacks, covers, count, nodes = _expanded(problem, stack, depth, engine, keep)
+    stacks, covers, count, nodes = _expanded(problem, begin, depth, engine, keep)
     stacks = Stacks.concatenate([stacks, covers])
     sums = {"count": count - len(covers), "nodes": nodes - len(covers)}
     n_files = max(1, min(len(stacks), files or MOST_FILES))
-    begin = np.asarray(stack, np.int64).tolist()
-    about = f"{problem.fingerprint} {begin} {depth} {n_files} {engine}"
+    clues = begin[0].tolist()
+    about = f"{problem.fingerprint} {clues} {depth} {n_files} {engine}"
     identity = hashlib.sha256(about.encode()).hexdigest()[:16]
-    header = {"split": identity, "of": n_files, "begin": begin, **sums}
+    header = {"split": identity, "of": n_files, "begin": clues, **sums}
     with disk_errors(directory):
         os.makedirs(directory, exist_ok=True)
         if os.listdir(directory):
