@@ -32,17 +32,15 @@ import re
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 from click import BadParameter
 from click.shell_completion import CompletionItem
 
 from batchsolve.cli.terminal import interrupts
-from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, named_errors, printable
 from batchsolve.formats.whole_files import text_of
 from batchsolve.settings import (
@@ -56,9 +54,6 @@ from batchsolve.settings import (
     setting,
 )
 from batchsolve.settings.keywords import NotationFields
-
-if TYPE_CHECKING:
-    from batchsolve.runs.progress import Bar
 
 HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
 """The headings of a help text, in order."""
@@ -146,25 +141,15 @@ class Session:
             if not self.quiet:
                 print(printable(as_options(line)), file=sys.stderr)
 
-    @contextmanager
-    def progress(self, bar: Bar) -> Iterator[Callable[..., None]]:
-        """Yield a callback that draws a bar on a terminal, unless quiet, and checks for Ctrl-C."""
-        from batchsolve.runs.progress import shown
-
-        with interrupts(), shown(not self.quiet and sys.stderr.isatty(), bar) as draw:
-
-            def update(*state: Any) -> None:
-                check_interrupt()
-                draw(*state)
-
-            yield update
+    @property
+    def on_progress(self) -> bool:
+        """True to draw progress bars: on a terminal, unless quiet."""
+        return not self.quiet and sys.stderr.isatty()
 
     def rows_of(self, run: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
-        from batchsolve.runs.progress import ROW_BAR
-
-        with self.progress(ROW_BAR) as on_progress:
-            return run(*arguments, on_progress=on_progress, **self.workers, **how)
+        with interrupts():
+            return run(*arguments, on_progress=self.on_progress, **self.workers, **how)
 
 
 # ---- conversions ----------------------------------------------------------------------------

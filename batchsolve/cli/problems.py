@@ -145,7 +145,7 @@ def draw(
     from batchsolve.runs.count import first_covers
     from batchsolve.runs.draw import board_of, draw_all, format_of
     from batchsolve.runs.export import found_covers
-    from batchsolve.runs.progress import COVER_BAR
+    from batchsolve.runs.progress import COVER_BAR, shown
     from batchsolve.runs.run import describe_run
 
     if problem == found == "-":
@@ -160,15 +160,14 @@ def draw(
     with read_in_time(asked, facts | nothing, output) as (reading, rest):
         board = board_of(reading.problem, limit)
         search = rest()
-    with session.progress(COVER_BAR) as on_progress:
+    with interrupts(), shown(session.on_progress, COVER_BAR) as tell:
         if found is not None:
             # beforehand: the run may be going on
             complete = not os.path.isdir(found) or describe_run(found)["complete"]
             covers = found_covers(reading, found, limit)
             said = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
-            how: Any = {"limit": limit, "on_progress": on_progress, "search": search}
-            covers, result = first_covers(reading, **how)
+            covers, result = first_covers(reading, limit=limit, on_progress=tell, search=search)
             complete, said = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
@@ -485,14 +484,13 @@ def sample(
         too few solutions, a graph that takes too much memory
     """
     from batchsolve.runs.graphs import sample as drawn
-    from batchsolve.runs.progress import COVER_BAR
     from batchsolve.tables.places import split_suffixes
 
     suffix, compression = split_suffixes(output)
     if compression or suffix in (".csv", ".tsv", ".parquet", ".npy"):
         raise InputError(f"{output}: drawn solutions are plain JSON lines; name it .jsonl")
     reading = read(problem, puzzles)
-    with session.progress(COVER_BAR) as on_progress:
+    with interrupts():
         samples = drawn(
             reading,
             number,
@@ -500,7 +498,7 @@ def sample(
             distinct=distinct,
             weighted=weighted,
             memory=memory,
-            on_progress=on_progress,
+            on_progress=session.on_progress,
         )
         with nullcontext(sys.stdout.buffer) if output == "-" else whole_file(output) as file:
             _write_covers(reading, samples.covers, file, samples.weights)

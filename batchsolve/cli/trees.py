@@ -119,7 +119,6 @@ def search_tree(
         The number of cheapest solutions that enumerate wants.
     """
     from batchsolve.runs.count import count as count_problem, write_cheapest, write_covers
-    from batchsolve.runs.progress import TREE_BAR
     from batchsolve.runs.split import check_list, read_part
 
     session = asked.session
@@ -132,8 +131,9 @@ def search_tree(
                 check_list(tree.stacks, header)
         group = tree.group_of(reading)
         search = rest()
-    with session.progress(TREE_BAR) as on_progress:
-        how: dict[str, Any] = {**session.workers, "search": search, "on_progress": on_progress}
+    with interrupts():
+        how: dict[str, Any] = {**session.workers, "on_progress": session.on_progress}
+        how["search"] = search
         if directory is not None:
             from batchsolve.runs.run import Run  # only now: it imports what tables need
             from batchsolve.workers import get_workers

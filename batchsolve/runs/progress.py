@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, InWords, counted, listed, quoted
 
 if TYPE_CHECKING:
@@ -242,6 +242,8 @@ def shown(
 ) -> AbstractContextManager[Callable[..., None]]:
     """Return a context that yields the callback, one that draws a bar for True, or a silent one.
 
+    The last two check for an interrupt.
+
     Raises
     ------
     InputError
@@ -251,7 +253,7 @@ def shown(
         raise InputError(f"on_progress is a function or True, not {quoted(on_progress)}")
     if on_progress is True:
         return _drawn(bar)
-    return nullcontext(on_progress or (lambda *progress: None))
+    return nullcontext(on_progress or (lambda progress: check_interrupt()))
 
 
 @contextmanager
@@ -260,4 +262,9 @@ def _drawn(bar: Bar) -> Iterator[Callable[..., None]]:
 
     show, how = bar
     with tqdm(**how) as drawn:
-        yield partial(show, drawn)
+
+        def update(progress: Any) -> None:
+            check_interrupt()
+            show(drawn, progress)
+
+        yield update
