@@ -17,6 +17,7 @@ import numpy.typing as npt
 from batchsolve.core import native
 from batchsolve.core.arrays import Bytes, Ints, Shorts, Words, begins_of
 from batchsolve.errors import InputError, ProblemError, prefixed
+from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import PAIR_SIGNS, STRICT, RuleReader
 from batchsolve.problems.rules import MOST_SETS, RELATION_NAMES, OwnRules, Rules, relations_of
 from batchsolve.problems.sudoku import drawn_labels
@@ -150,8 +151,8 @@ class DrawnRules:
         )
         paths = [tuple(path.tolist()) for path in np.split(cells, begins[1:-1])]
         drawn = list(zip([LINES[kind] for kind in of_kind], paths, strict=False))
-        lines = [drawn[first:last] for first, last in pairwise(lines_of)]
-        each = [_rules_of(some, self.rules) for some in lines]
+        lines = _line_texts([drawn[a:b] for a, b in pairwise(lines_of)], self.rules)
+        each = [_rules_in(text, self.rules) for text in lines]
         own = OwnRules.of(each) if each else OwnRules.blank(0)
         return given.with_more(own), self.texts(given, lines)
 
@@ -175,9 +176,9 @@ class DrawnRules:
             pairs[:, :, 2] = numbers[holds.argmax(axis=0)]  # the first relation that holds
         return pairs
 
-    def texts(self, given: OwnRules, lines: Sequence[list[Line]] = ()) -> Texts:
-        """Return the texts of the columns of rows with these rules and lines."""
-        found: dict[str, list[str]] = {}
+    def texts(self, given: OwnRules, lines: Sequence[str] = ()) -> Texts:
+        """Return the texts of the columns of rows with these rules, and with those of lines."""
+        found: dict[str, Sequence[str]] = {}
         if self.has_regions:
             found[REGIONS] = ["".join(_LABELS[k] for k in row) for row in given.regions.tolist()]
         if self.sizes is not None or self.layout is not None:
@@ -188,7 +189,7 @@ class DrawnRules:
         if any(kind != PARITY for kind in self.kinds):
             found[PAIRS] = self._pair_texts(given)
         if self.lines is not None:
-            found[CONSTRAINTS] = _line_texts(lines, self.rules)
+            found[CONSTRAINTS] = lines
         return {name: np.array(texts, object) for name, texts in found.items()}
 
     def _pair_texts(self, given: OwnRules) -> list[str]:
@@ -269,16 +270,11 @@ def _gap_of(n: int) -> int:
     return (n + 1) // 2
 
 
-def _rules_of(lines: list[Line], base: Rules) -> Rules:
-    """Return the rules of the lines of a row."""
+def _rules_in(constraints: str, base: Rules) -> Rules:
+    """Return the rules of the lines of a row, as they are read from its text."""
     said = RuleReader(base.n_digits)
-    for kind, cells in lines:
-        if kind == RENBAN:
-            said.renban(cells)
-        elif kind == PALINDROME:
-            said.palindrome(cells)
-        else:
-            said.line(cells, "less" if kind == THERMO else f"gap{_gap_of(base.n_digits)}")
+    if constraints:
+        read_constraints(constraints, said)
     return said.on(Rules(base.n_digits, base.places, ()))
 
 
