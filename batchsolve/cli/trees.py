@@ -78,20 +78,15 @@ class TreeOptions:
         """Return the group: of the board, and of the structure or a file."""
         if self.symmetries is None:
             return self.up_to_symmetry
-        from batchsolve.problems.symmetries import (
-            Symmetries,
-            read_generators,
-            structure_symmetries,
-            symmetries,
-        )
+        from batchsolve.problems.symmetries import read_generators
 
         if self.symmetries == "structure":
-            group = structure_symmetries(reading.problem, reading.stack)
+            group = bs.structure_symmetries(reading.problem, reading.stack)
         else:
             with named_errors(self.symmetries):
                 generators = read_generators(text_of(self.symmetries))
-                group = Symmetries.generated(reading.problem, generators)
-        return group.joined(symmetries(reading.problem)) if self.up_to_symmetry else group
+                group = bs.Symmetries.generated(reading.problem, generators)
+        return group.joined(bs.symmetries(reading.problem)) if self.up_to_symmetry else group
 
 
 def search_tree(
@@ -135,14 +130,13 @@ def search_tree(
         how: dict[str, Any] = {**session.workers, "on_progress": session.on_progress}
         how["search"] = search
         if directory is not None:
-            from batchsolve.runs.run import Run  # only now: it imports what tables need
             from batchsolve.workers import get_workers
 
             get_workers(**session.workers)  # raises an error while no run is kept
             kind: dict[str, Any] = {"cheapest": best, "collect": bool(output and best is None)}
             kind |= {"engine": search.engine, "up_to_symmetry": group, "resume": resume}
             how["search"] = replace(search, engine=AUTO, branch=MRV)  # those of the run
-            with Run(directory, reading, begin, **kind) as run:
+            with bs.Run(directory, reading, begin, **kind) as run:
                 result = run.search(**how)
         elif best is not None:
             result = write_cheapest(reading, begin, best, sys.stdout.buffer, **how)
