@@ -524,14 +524,14 @@ class FileRun:
             self.output.finish()
         except BaseException as error:
             is_told = isinstance(error, OutputError | ServerError) or _must_be_mended(error)
+            kept = self.output.kept
             if journal and is_told and not self.spec.totals.rows:
                 with suppress(OSError):  # of the disk or the server that has failed
                     self.workers.close()  # they may still write parts
                     journal.remove()
                     self.output.discard()
-            elif journal and "-" not in self.paths and exists(kept := self.output.kept):
-                if exists(self.output.journal):  # nobody has deleted it
-                    error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
+            elif journal and "-" not in self.paths and exists(kept) and exists(journal.path):
+                error.add_note(f"the rows done are kept in {kept}; {self._how_to_go_on(error)}")
             raise
         finally:
             self.output.close()

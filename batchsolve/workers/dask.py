@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import pickle
+import socket
 import sys
 import threading
 import time
@@ -94,7 +95,9 @@ class DaskWorkers(ClusterWorkers):
     _threads = 0  # of the cluster, at the last look
 
     def _join(self, opened: ExitStack) -> None:
-        cluster = self._address or opened.enter_context(_local_cluster(self.jobs))
+        cluster: Any = self._address
+        if cluster is None:
+            cluster = opened.enter_context(_local_cluster(self.jobs))
         try:
             if self._address is not None:
                 _check_address(self._address)
@@ -191,10 +194,12 @@ class DaskWorkers(ClusterWorkers):
 
     def _width(self) -> int:
         """Return the number of threads of the cluster."""
+        wanted = self._client.submit(int, pure=False)  # one that adapts to its tasks has none yet
         try:
             self._client.wait_for_workers(1, timeout=JOIN_SECONDS)
         except TimeoutError as error:
             raise InputError(f"{self._where}: no worker has joined in {JOIN_SECONDS} s") from error
+        wanted.release()
         width = sum(dask_cores(self._client).values())
         if not width:  # the worker was lost in that moment
             raise WorkersError(f"{self._where}: no worker is left; start others")
@@ -233,14 +238,28 @@ class DaskWorkers(ClusterWorkers):
 
 
 def _check_address(address: str) -> None:
-    """Raise ValueError for an address that Dask would try for seconds and end with a TypeError."""
-    get_address_host_port(address)
-    connection = distributed.Security().get_connection_args("client")
-    encrypted = parse_address(address)[0] == "tls"
-    if encrypted and connection["ssl_context"] is None:
-        raise ValueError("Dask's configuration names no certificate of the client")
-    if connection["require_encryption"] and not encrypted:
-        raise ValueError("Dask's configuration requires encryption")
+    """Raise ValueError for an address that Dask would try for seconds and end with a TypeError.
+
+    Wait until the scheduler listens; a client that finds none leaves a thread and open files.
+    """
+    protocol, where = parse_address(address)[0], get_address_host_port(address)
+    if dask.config.get("distributed.client.security-loader") is None:  # it may know others
+        connection, encrypted = (
+            distributed.Security().get_connection_args("client"),
+            protocol == "tls",
+        )
+        if encrypted and connection["ssl_context"] is None:
+            raise ValueError("Dask's configuration names no certificate of the client")
+        if connection["require_encryption"] and not encrypted:
+            raise ValueError("Dask's configuration requires encryption")
+    until = time.monotonic() + CONNECT_SECONDS
+    while protocol in ("tcp", "tls"):
+        try:
+            return socket.create_connection(where, CONNECT_SECONDS).close()
+        except OSError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(base.LOOK_SECONDS)
 
 
 def _close_client(client: Any) -> None:

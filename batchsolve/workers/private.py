@@ -262,9 +262,7 @@ def leave_at_exit(cluster: Any) -> None:
 
 
 def asks_for_a_token() -> bool:
-    """Return True if Ray requires a token; old versions cannot, and lack the function to ask."""
-    try:
-        from ray._private.authentication.authentication_utils import is_token_auth_enabled
-    except ImportError:
-        return False
+    """Return True if Ray requires a token."""
+    from ray._private.authentication.authentication_utils import is_token_auth_enabled
+
     return bool(is_token_auth_enabled())
