@@ -347,7 +347,7 @@ _ENGINES = {
             "batchsolve.engines.sat:search",
             colors=True,
             whole_stacks=True,
-            module="pysat",
+            module="pysat.solvers",
             extra="sat",
         ),
     )

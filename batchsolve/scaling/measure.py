@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -538,8 +537,8 @@ def _peak(pid: int) -> int | None:
 
 def _descendants() -> list[Any]:
     """Return the processes below this one, as psutil describes them; none without psutil."""
-    if find_spec("psutil") is None:
+    try:
+        from psutil import Process
+    except ImportError:
         return []
-    import psutil
-
-    return psutil.Process().children(recursive=True)
+    return Process().children(recursive=True)

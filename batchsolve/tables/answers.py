@@ -9,7 +9,6 @@ combined from those of its parts.
 
 from __future__ import annotations
 
-import bz2
 import io
 import json
 import math
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from importlib import import_module
 from itertools import chain, count, zip_longest
 from typing import IO, Any, NamedTuple
 
@@ -358,7 +358,7 @@ GZIP_FORMAT = 31  # zlib's wbits for the widest window and a gzip header without
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
     ".gz": partial(zlib.compress, level=GZIP_LEVEL, wbits=GZIP_FORMAT),
-    ".bz2": bz2.compress,
+    ".bz2": lambda data: import_module("bz2").compress(data),  # which some Pythons lack
     ".zst": partial(pa.compress, codec="zstd", asbytes=True),
 }
 

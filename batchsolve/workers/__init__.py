@@ -454,6 +454,15 @@ class Processes(Workers):
 
     share_memory = True
 
+    def __enter__(self) -> Workers:
+        try:
+            return super().__enter__()
+        except OSError as error:
+            raise WorkersError(
+                f"the processes of loky cannot start ({error.strerror}); their semaphores need "
+                f"room in /dev/shm: make some, or take threads (the backend threading)"
+            ) from error
+
     def _open(self, opened: ExitStack) -> Any:
         from batchsolve.workers.private import OwnLokyBackend, end_wait, waits_for_the_dead
 

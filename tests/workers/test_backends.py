@@ -16,7 +16,7 @@ from failing import Failing, HalfAnswered
 from rooted import PROBLEM, by_root, scheduled, tasks, work
 
 import batchsolve as bs
-from batchsolve import WorkersError, errors, workers as pools
+from batchsolve import WorkersError, workers as pools
 from batchsolve.search import tree
 from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
@@ -95,8 +95,8 @@ def test_backends_that_cannot_be_used_are_refused(monkeypatch):
         get_workers("loky", address="tcp://127.0.0.1:8786")
     with pytest.raises(bs.InputError, match="uses every worker that the cluster has; leave out"):
         get_workers("dask", jobs=2, address="tcp://127.0.0.1:8786")
-    monkeypatch.setattr(errors, "find_spec", lambda module: None)
     for backend, module in (("dask", "distributed"), ("ray", "ray")):
+        monkeypatch.setitem(sys.modules, module, None)
         needs = rf"the backend '{backend}' needs the module '{module}', which is not installed: "
         with pytest.raises(bs.InputError, match=needs + rf"pip install 'batchsolve\[{backend}\]'"):
             get_workers(backend)
