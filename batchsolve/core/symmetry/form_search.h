@@ -174,7 +174,7 @@ private:
             for (; r < end; ++r) {
                 const int alike = n_alike(used, k, r, grids_[state.turned].blank);
                 const Row row = row_of(state, r);
-                if (alike == 0 || (k == 0 && !can_be_first(state, row))) continue;
+                if (alike == 0) continue;
                 if (!found_.empty() && has_fewer_blanks(state, row)) continue;
                 if (!place(state, row, k, r, alike)) return false;
             }
@@ -209,20 +209,6 @@ private:
             ++n_bands;
         }
         return n_rows * n_bands;
-    }
-
-    /// True if the stacks with more blank cells come first; if not, another order is less.
-    bool can_be_first(const State& state, Row row) const {
-        int before = 0;
-        for (int first = 0; first < n_; first += boxes_.columns) {
-            int n_clues = 0;
-            for (int x = first; x < first + boxes_.columns; ++x) {
-                n_clues += row[state.columns[x]] != 0;
-            }
-            if (n_clues < before) return false;
-            before = n_clues;
-        }
-        return true;
     }
 
     /// True if a row begins with fewer blank cells than the least row so far, so is above it.
