@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <compare>
 #include <cstdint>
 #include <numeric>
 #include <ranges>
@@ -84,9 +85,6 @@ private:
         int position;  // the next
         int n_labels;  // used so far
     };
-
-    /// How a row compares with the least so far.
-    enum class Order { less, equal, above };
 
     /// The puzzle and its transpose, and their blank rows.
     struct Grid {
@@ -238,14 +236,14 @@ private:
         ways_[0].state.rows[k] = byte(r);
         ways_[0].state.weight *= alike;
         while (!ways_.empty()) {
-            Order order = found_.empty() ? Order::less : compare(ways_.back());
+            auto order = found_.empty() ? std::strong_ordering::less : compare(ways_.back());
             if (go_on(order, row, k)) continue;
             const Unfinished& way = ways_.back();
-            if (order == Order::less) {
+            if (order < 0) {
                 found_.clear();
                 std::copy_n(way.labels.begin(), n_, least_.begin());
             }
-            if (order != Order::above) {
+            if (order <= 0) {
                 if (found_.size() == most_states_) return false;
                 found_.push_back(way.state);
             }
@@ -255,25 +253,21 @@ private:
     }
 
     /// Compare the labels of a row so far with those of the least row.
-    Order compare(const Unfinished& way) const {
-        for (int y = 0; y < way.position; ++y) {
-            if (way.labels[y] != least_[y]) {
-                return way.labels[y] < least_[y] ? Order::less : Order::above;
-            }
-        }
-        return Order::equal;
+    std::strong_ordering compare(const Unfinished& way) const {
+        int y = 0;
+        while (y < way.position && way.labels[y] == least_[y]) ++y;
+        return y < way.position ? way.labels[y] <=> least_[y] : std::strong_ordering::equal;
     }
 
     /// Place more of the row of the last way; return true if that now stands for several ways.
-    bool go_on(Order& order, Row row, int k) {
+    bool go_on(std::strong_ordering& order, Row row, int k) {
         Unfinished& way = ways_.back();
         State& state = way.state;
         const auto put = [&](int x, int label) {
             way.labels[x] = byte(label);
-            if (order != Order::equal || label == least_[x]) return;
-            order = label < least_[x] ? Order::less : Order::above;
+            if (order == 0) order = label <=> int{least_[x]};
         };
-        while (way.position < n_ && order != Order::above) {
+        while (way.position < n_ && order <= 0) {
             const int x = way.position;
             int end = x + 1;
             while (end < n_ && state.starts[end] == x) ++end;
@@ -285,7 +279,7 @@ private:
             const int label = least_label(state, x, end, row, way.n_labels);
             if (n_chosen_ > 0) end = x + 1;
             for (int y = x; y < end; ++y) put(y, label + y - x);
-            if (order == Order::above) break;
+            if (order > 0) break;
             way.position = end;
             if (n_chosen_ == 0) {  // all digits are new
                 for (int y = x; y < end; ++y) {
