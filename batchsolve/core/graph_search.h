@@ -79,6 +79,7 @@ public:
     /// All nodes above may be left before the next one is entered. Each of them makes one of every
     /// pending child, and one of the node that was left last.
     bool may_enter(std::size_t level) {
+        left_last = 0;  // unless it has covers
         constexpr std::size_t most = 0xfffffffe;
         return make_room(diagram, pending_.size() + level, free(), most) &&
                make_room(known, level, free(), most);
@@ -87,7 +88,6 @@ public:
         left_last = 1;
         return false;
     }
-    void dead_end(std::size_t) { left_last = 0; }
     void hand_back(const Moves auto&, std::size_t) {}
 
     bool is_known(const Moves auto& moves, std::size_t level) {

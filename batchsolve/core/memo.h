@@ -51,7 +51,6 @@ public:
         add_found();
         return false;
     }
-    void dead_end(std::size_t) {}
     void hand_back(const Moves auto& moves, std::size_t level) {
         sizes_[level] = 0;
         search_->hand_back(moves, level);

@@ -179,7 +179,6 @@ struct Covers {
         if constexpr (requires { moves.note_cover(level); }) moves.note_cover(level);
         return is_full;
     }
-    void dead_end(std::size_t) {}
     void hand_back(const Moves auto& moves, std::size_t level) { search.hand_back(moves, level); }
     bool is_known(const Moves auto&, std::size_t) { return false; }
     void leave(const Moves auto&, std::size_t) {}

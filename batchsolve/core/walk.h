@@ -50,9 +50,8 @@ concept Moves = requires(M moves, const M& here, std::span<const Option> stack, 
 /// What a visitor does; see `Covers`, and `Memo` for one that cuts the tree.
 template <class V, class M>
 concept VisitorOf = requires(V visitor, M& moves, std::size_t level) {
-    { visitor.may_enter(level) } -> std::same_as<bool>;     // false: the walk stops before
-    { visitor.cover(moves, level) } -> std::same_as<bool>;  // true: enough covers are found
-    visitor.dead_end(level);
+    { visitor.may_enter(level) } -> std::same_as<bool>;        // false: the walk stops before
+    { visitor.cover(moves, level) } -> std::same_as<bool>;     // true: enough covers are found
     visitor.hand_back(moves, level);                           // a node at the depth limit
     { visitor.is_known(moves, level) } -> std::same_as<bool>;  // true: nothing is searched below
     visitor.leave(moves, level);                               // all branches were tried
@@ -103,8 +102,6 @@ Event walk(M& moves, V& visitor, Position& position, std::size_t depth, std::int
                     is_open = true;
                 } else if (node == Node::cover) {
                     if (visitor.cover(moves, level)) return end(Event::full);
-                } else if (node == Node::dead_end) {
-                    visitor.dead_end(level);
                 }
             }
         }
