@@ -36,20 +36,21 @@ struct Graph {
 class GraphView {
 public:
     GraphView(std::span<const Option> options, std::span<const NodeNumber> lows,
-              std::span<const NodeNumber> highs)
-        : options_(options), lows_(lows), highs_(highs) {
+              std::span<const NodeNumber> highs, NodeNumber root)
+        : root(root), options_(options), lows_(lows), highs_(highs) {
         require(
             options.size() >= 2 && lows.size() == options.size() && highs.size() == options.size(),
             "each node has an option and two children");
+        require(root < size(), "there is no such root");
     }
 
-    auto parts() { return std::tie(options_, lows_, highs_); }
+    auto parts() { return std::tie(options_, lows_, highs_, root); }
     NodeNumber size() const { return static_cast<NodeNumber>(options_.size()); }
     Option option(NodeNumber x) const { return options_[x]; }
     NodeNumber low(NodeNumber x) const { return child(lows_[x], x); }
     NodeNumber high(NodeNumber x) const { return child(highs_[x], x); }
 
-    void check_root(NodeNumber root) const { require(root < size(), "there is no such root"); }
+    NodeNumber root;
 
 private:
     static NodeNumber child(NodeNumber y, NodeNumber x) {

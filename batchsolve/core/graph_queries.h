@@ -27,15 +27,14 @@ inline Matrix<Word> count_covers(const GraphView& graph) {
 /// Return covers by their numbers, which are less than the count of the root: the words of one
 /// behind those of the other.
 inline GrowingLists<Option> covers_at(const GraphView& graph, Rows<const Word> counts,
-                                      NodeNumber root, Rows<const Word> numbers) {
-    graph.check_root(root);
+                                      Rows<const Word> numbers) {
     require(counts.size() == graph.size() && counts.width > 0 && numbers.width == counts.width,
             "counts of nodes and numbers of covers have equally many words");
     GrowingLists<Option> covers;
     std::vector<Word> rest;
     for (std::size_t k = 0; k < numbers.size(); ++k) {
         rest.assign(numbers[k].begin(), numbers[k].end());
-        for (NodeNumber x = root; x > 1;) {
+        for (NodeNumber x = graph.root; x > 1;) {
             const NodeNumber high = graph.high(x);
             if (is_less(rest, counts[high])) {
                 covers.values.push_back(graph.option(x));
@@ -51,8 +50,7 @@ inline GrowingLists<Option> covers_at(const GraphView& graph, Rows<const Word> c
 }
 
 /// Return the covers with an option, or without it, in a graph that still has the other nodes.
-inline Graph restricted(const GraphView& graph, NodeNumber root, Option option, bool is_wanted) {
-    graph.check_root(root);
+inline Graph restricted(const GraphView& graph, Option option, bool is_wanted) {
     const NodeNumber n = graph.size();
     Diagram diagram(2 * std::size_t{n}, graph);
     std::vector<NodeNumber> into(n);
@@ -63,15 +61,14 @@ inline Graph restricted(const GraphView& graph, NodeNumber root, Option option, 
         const NodeNumber high = !has_option ? into[graph.high(x)] : is_wanted ? graph.high(x) : 0;
         into[x] = high == 0 ? low : diagram.make(graph.option(x), low, high);
     }
-    return diagram.take(into[root]);
+    return diagram.take(into[graph.root]);
 }
 
 /// Return a graph of only the nodes that the root reaches, in the same order.
-inline Graph pruned(const GraphView& graph, NodeNumber root) {
-    graph.check_root(root);
+inline Graph pruned(const GraphView& graph) {
     const NodeNumber n = graph.size();
     std::vector<NodeNumber> number(n);  // 1 if it is reached, and then its new number
-    number[root] = 1;
+    number[graph.root] = 1;
     for (NodeNumber x = n - 1; x > 1; --x) {
         if (number[x] == 0) continue;
         number[graph.low(x)] = number[graph.high(x)] = 1;
@@ -85,7 +82,7 @@ inline Graph pruned(const GraphView& graph, NodeNumber root) {
         number[x] = static_cast<NodeNumber>(kept.size());
         kept.add(graph.option(x), number[graph.low(x)], number[graph.high(x)]);
     }
-    kept.root = number[root];
+    kept.root = number[graph.root];
     return kept;
 }
 

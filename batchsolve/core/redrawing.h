@@ -63,9 +63,8 @@ public:
     std::size_t n_nodes() const { return new_.size() - 2; }
 
     /// Return the new diagram, and forget it.
-    Graph take(NodeNumber root) {
-        old_.check_root(root);
-        Graph graph = new_.take(drawn_[root]);
+    Graph take() {
+        Graph graph = new_.take(drawn_[old_.root]);
         for (std::size_t x = 2; x < graph.size(); ++x) {
             graph.option[x] = order_[graph.option[x]];
         }

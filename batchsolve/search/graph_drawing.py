@@ -78,14 +78,13 @@ def reordered(nodes: Nodes, order: UInts, megabytes: int, steps: int = STEPS) ->
     InputError
         If it takes more memory.
     """
-    *old, root = nodes
-    again = native.Redrawing(tuple(old), order, FIRST_NODES, megabytes * MEGABYTE)
+    again = native.Redrawing(nodes, order, FIRST_NODES, megabytes * MEGABYTE)
     while not again.is_done:
         check_interrupt()
         again.run(steps)
         if again.is_out_of_memory:
             raise out_of_memory(megabytes, again.n_nodes)
-    return again.take(root)
+    return again.take()
 
 
 def with_items_in_order(problem: ExactCover, items: Ints) -> tuple[ExactCover, Ints]:

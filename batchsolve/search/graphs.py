@@ -108,7 +108,7 @@ class SolutionGraph:
                 "nodes have an option of the problem, and two children among them that come before"
             )
         self.problem = problem
-        self.option, self.low, self.high, self.root = native.pruned((option, low, high), root)
+        self.option, self.low, self.high, self.root = native.pruned((option, low, high, root))
         self.order, self.stack = order, tuple(stack)
 
     def __repr__(self) -> str:
@@ -203,7 +203,7 @@ class SolutionGraph:
             if begin:
                 check_interrupt()
             some = numbers[begin : begin + BLOCK]
-            offsets, options = native.covers_at(self._core, self._counts, self.root, some)
+            offsets, options = native.covers_at(self._core, self._counts, some)
             parts.append(Stacks(offsets, options, np.arange(begin, begin + len(some))))
         return Stacks.concatenate(parts)
 
@@ -499,13 +499,13 @@ class SolutionGraph:
             raise ProblemError(
                 f"unknown option {option}; the last one is {self.problem.n_options - 1}"
             )
-        nodes: Nodes = native.restricted(self._core, self.root, option, wanted)
+        nodes: Nodes = native.restricted(self._core, option, wanted)
         return SolutionGraph(self.problem, *nodes, self.order, self.stack)
 
     @property
-    def _core(self) -> tuple[UInts, UInts, UInts]:
+    def _core(self) -> Nodes:
         """The nodes as the core takes them."""
-        return self.option, self.low, self.high
+        return self.option, self.low, self.high, self.root
 
     @cached_property
     def _counts(self) -> Words:
