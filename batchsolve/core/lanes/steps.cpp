@@ -1,11 +1,11 @@
 // The steps of grids with rules of each kind, compiled for the usual shapes of boxes.
-#pragma once
-
 #include "lanes/box_pass.h"
 #include "lanes/grids.h"
 #include "lanes/house_pass.h"
 
 namespace batchsolve::lanes {
+
+namespace {
 
 template <class T, class Shape>
 Steps<T> steps_for_box() {
@@ -17,24 +17,35 @@ Steps<T> steps_for_box() {
             }};
 }
 
-/// `digits` is their number if the pass is to know it when the code is compiled, else 0.
-template <class T, int digits>
+template <class T>
 Steps<T> steps_for_houses() {
     return {[](const Rules& rules, std::span<Vector<T>> cells, std::span<const Vector<T>> regions) {
-                return HousePass<T, digits>(rules, cells, regions).run();
+                return HousePass<T>(rules, cells, regions).run();
             },
             [](const Rules&, std::span<const Vector<T>> cells, Vector<T>& chosen) {
                 return choose_fewest(cells, chosen);
             }};
 }
 
-/// Return the steps for that of these shapes which the box of the rules has, else for any.
+/// Return the steps for that of these shapes which the box of the rules has, else for any box, or
+/// for none.
 template <class T, class... Shapes>
-Steps<T> steps_of_box(AnyBox box) {
-    Steps<T> steps = steps_for_box<T, AnyBox>();
+Steps<T> steps_of(const Rules& rules) {
+    Steps<T> steps = rules.box.rows > 0 ? steps_for_box<T, AnyBox>() : steps_for_houses<T>();
     const auto take_if = [&](bool fits, Steps<T> other) { steps = fits ? other : steps; };
-    (take_if(Shapes::is_of(box), steps_for_box<T, Shapes>()), ...);
+    (take_if(Shapes::is_of(rules.box), steps_for_box<T, Shapes>()), ...);
     return steps;
+}
+
+}  // namespace
+
+Steps<std::uint16_t> steps_of(const Rules& rules, std::uint16_t) {
+    return steps_of<std::uint16_t, Box<2, 2>, Box<2, 3>, Box<3, 2>, Box<3, 3>, Box<2, 4>, Box<4, 2>,
+                    Box<2, 5>, Box<5, 2>, Box<3, 4>, Box<4, 3>, Box<4, 4>>(rules);
+}
+
+Steps<std::uint32_t> steps_of(const Rules& rules, std::uint32_t) {
+    return steps_of<std::uint32_t, Box<5, 5>>(rules);
 }
 
 }  // namespace batchsolve::lanes
