@@ -46,15 +46,6 @@ struct Findings {
     Lanes clash{};             // the only candidate of one cell, and possible in another
     Lanes open{};              // digits with several places
     Lanes changed{};           // candidates taken away
-
-    /// Note what there is in a unit; return the digits with several places.
-    Lanes review(const Once<Lanes>& segments, Lanes in_one, Lanes naked) {
-        const Lanes several = segments.twice | in_one;
-        placed &= segments.once;
-        settled &= naked | several;
-        clash |= naked & several;
-        return several;
-    }
 };
 
 /// K lines that pass through K boxes: the rows of a band, or the columns of a stack.
@@ -75,9 +66,13 @@ public:
 
     /// Look at a line, or a box, with these naked singles; return the digits with several places.
     Lanes review(auto segment, Lanes naked, Findings<Lanes>& found) const {
-        Lanes in_one{};  // the digits with two places in a segment
-        for (int k = 0; k < n_; ++k) in_one |= segment(k).twice;
-        return found.review(joined(segment), in_one, naked);
+        const Once<Lanes> all = joined(segment);
+        Lanes several = all.twice;
+        for (int k = 0; k < n_; ++k) several |= segment(k).twice;
+        found.placed &= all.once;
+        found.settled &= naked | several;
+        found.clash |= naked & several;
+        return several;
     }
 
     /// Find for every segment of `length` cells the digits that are needed elsewhere.
