@@ -35,15 +35,13 @@ public:
             }
         }
         begins_[n_digits] = size();
-        for (auto* sets :
-             {&weak_of_digit_, &weak_, &strong_of_digit_, &strong_of_cell_, &strong_}) {
-            sets->resize(size());
-        }
+        sets_.fill({Sets(size()), Sets(size())});
         for (unsigned k = 0; k < size(); ++k) {
-            link(board, k);
-            join(weak_[k], weak_of_digit_[k]);
-            join(strong_[k], strong_of_digit_[k]);
-            join(strong_[k], strong_of_cell_[k]);
+            const auto [cell, digit] = candidates_[k];
+            link(board, k, Along::cells, cell, digit);
+            for (const auto [house, place] : seats_of[cell]) {
+                link(board, k, Along::digits, item_of(house, digit), place);
+            }
         }
     }
 
@@ -56,41 +54,33 @@ public:
     unsigned begin_of(unsigned digit) const { return begins_[digit]; }
 
     std::span<const Word> seen_of_digit(unsigned k) const {
-        return std::span(weak_of_digit_[k]).first(words_for(size()));
+        return std::span(from(true, Along::digits)[k]).first(words_for(size()));
     }
 
     /// Return the weak links of each candidate, from on to off; or its strong ones, from off to on.
     const Sets& from(bool is_on, Along along) const {
-        if (is_on) return along == Along::digits ? weak_of_digit_ : weak_;
-        return along == Along::digits  ? strong_of_digit_
-               : along == Along::cells ? strong_of_cell_
-                                       : strong_;
+        if (is_on && along == Along::cells) along = Along::all;
+        return sets_[static_cast<unsigned>(along)][is_on];
     }
 
 private:
-    /// Link a candidate to the others of its cell, and of its digit in its houses.
-    void link(const Board& board, unsigned k) {
-        const auto [cell, digit] = candidates_[k];
-        link(board, cell, digit, weak_[k], strong_of_cell_[k]);
-        for (const auto [house, place] : seats_of[cell]) {
-            link(board, item_of(house, digit), place, weak_of_digit_[k], strong_of_digit_[k]);
-        }
-    }
-
-    void link(const Board& board, unsigned item, unsigned element, CandidateSet& weak,
-              CandidateSet& strong) {
+    /// Link a candidate, an element of an item, to the others of the item.
+    void link(const Board& board, unsigned k, Along along, unsigned item, unsigned element) {
         const Bits others = board.candidates[item] & ~(Bits{1} << element);
         for (const unsigned other : elements(others)) {
-            const unsigned k = number(candidate_of(item, other));
-            set_bit(weak, k);
-            if (is_single(others)) set_bit(strong, k);
+            const unsigned to = number(candidate_of(item, other));
+            for (const Along each : {along, Along::all}) {
+                auto& [strong, weak] = sets_[static_cast<unsigned>(each)];
+                set_bit(weak[k], to);
+                if (is_single(others)) set_bit(strong[k], to);
+            }
         }
     }
 
     std::vector<Candidate> candidates_;
     Table<unsigned, n_cells, n_digits> numbers_;
     std::array<unsigned, n_digits + 1> begins_;
-    Sets weak_of_digit_, weak_, strong_of_digit_, strong_of_cell_, strong_;
+    Table<Sets, 3, 2> sets_;  // `Along`, off or on -> the links of each candidate
 };
 
 }  // namespace batchsolve::rate
