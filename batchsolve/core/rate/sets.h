@@ -17,23 +17,13 @@ using CellSet = unsigned __int128;
 /// Return the least element of a set that is not empty.
 template <class Set>
 constexpr unsigned first(Set set) {
-    if constexpr (sizeof(Set) > 8) {
-        const auto low = static_cast<std::uint64_t>(set);
-        return low ? first(low) : 64 + first(static_cast<std::uint64_t>(set >> 64));
-    } else {
-        return static_cast<unsigned>(std::countr_zero(set));
-    }
+    return static_cast<unsigned>(std::countr_zero(set));
 }
 
 /// Return the number of elements.
 template <class Set>
 constexpr unsigned count(Set set) {
-    if constexpr (sizeof(Set) > 8) {
-        return count(static_cast<std::uint64_t>(set)) +
-               count(static_cast<std::uint64_t>(set >> 64));
-    } else {
-        return static_cast<unsigned>(std::popcount(set));
-    }
+    return static_cast<unsigned>(std::popcount(set));
 }
 
 /// Return true if a set has one element.
