@@ -5,13 +5,6 @@
 
 namespace batchsolve::rate {
 
-/// Remove a digit from some cells; return true if one had it.
-inline bool remove_seen(Board& board, CellSet cells, unsigned digit) {
-    bool changed = false;
-    for (const unsigned cell : elements(cells)) changed |= board.remove({cell, digit});
-    return changed;
-}
-
 /// Use a cell with candidates xy (or xyz) that sees a cell with xz and one with yz.
 ///
 /// One of the two (or of the three) has the digit z, so cells that see them all do not.
@@ -33,8 +26,11 @@ inline void use_wings(Uses& uses, unsigned size) {
                 if (size == 2 && z & digits_of[pivot]) continue;
                 CellSet wings = CellSet{1} << one | CellSet{1} << two;
                 if (size == 3) wings |= CellSet{1} << pivot;
-                if (!remove_seen(uses.board, seen_by(wings), first(z))) continue;
-                if (uses.are_enough(true, pivot, digits_of[pivot])) {
+                bool helps = false;
+                for (const unsigned cell : elements(seen_by(wings))) {
+                    helps |= uses.board.remove({cell, first(z)});
+                }
+                if (uses.are_enough(helps, pivot, digits_of[pivot])) {
                     for (const unsigned wing : {one, two}) uses.step->note(wing, digits_of[wing]);
                     return;
                 }
