@@ -8,6 +8,7 @@
 // `ImpliedCages` checks all cells, sizes and regions.
 #pragma once
 
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -180,12 +181,9 @@ private:
     }
 
     bool are_in_one(const Matrix<Word>& wholes, std::span<const Word> set) const {
-        std::size_t k = 0;
-        const auto has_all = [&] {
+        return std::ranges::any_of(std::views::iota(std::size_t{0}, wholes.size()), [&](auto k) {
             return has_bit(wholes[k], cells_[0]) && is_within(set, wholes[k]);
-        };
-        while (k < wholes.size() && !has_all()) ++k;
-        return k < wholes.size();
+        });
     }
 
     std::size_t n_cells_, n_;

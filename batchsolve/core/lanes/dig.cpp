@@ -17,6 +17,7 @@
 //
 // `Wish` and the grids have checked cells and rows, `Made` its arrays.
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include "lanes/grids.h"
@@ -238,10 +239,9 @@ private:
     Verdict judge(int lane, bool is_solved) {
         Lane& here = lanes_[lane];
         ++here.trial_nodes;
-        if (is_solved) {
-            for (int cell = 0; cell < n_cells_; ++cell) {
-                if (differs(lane, cell)) return Verdict::two;
-            }
+        const auto differs_at = [&](int cell) { return differs(lane, cell); };
+        if (is_solved && std::ranges::any_of(std::views::iota(0, n_cells_), differs_at)) {
+            return Verdict::two;
         }
         return here.trial_nodes > wish_.trial_nodes ? Verdict::too_long : Verdict::open;
     }

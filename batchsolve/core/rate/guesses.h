@@ -1,6 +1,9 @@
 // The dead ends of a backtracking search, and backdoors: cells without which singles get stuck.
 #pragma once
 
+#include <algorithm>
+#include <ranges>
+
 #include "rate/singles.h"
 
 namespace batchsolve::rate {
@@ -83,15 +86,11 @@ private:
         return false;
     }
 
+    /// Return the first open cell with the fewest candidates.
     static unsigned fewest_candidates(const Board& board) {
-        unsigned best = 0, fewest = n_digits + 1;
-        for (unsigned cell = 0; cell < n_cells; ++cell) {
-            const unsigned n = count(board.candidates[cell]);
-            if (board.digits[cell] || n >= fewest) continue;
-            best = cell;
-            fewest = n;
-        }
-        return best;
+        return std::ranges::min(std::views::iota(0u, n_cells), {}, [&](unsigned cell) {
+            return board.digits[cell] ? n_digits + 1 : count(board.candidates[cell]);
+        });
     }
 
     /// Return true if singles solve a board when at most n cells, from one on, are filled.

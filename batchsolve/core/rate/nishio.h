@@ -7,6 +7,9 @@
 // are fewer.
 #pragma once
 
+#include <algorithm>
+#include <ranges>
+
 #include "rate/board.h"
 
 namespace batchsolve::rate {
@@ -39,11 +42,8 @@ public:
 
     /// Return the first cell that the two shortest proofs show on and off.
     unsigned refuted_cell() const {
-        unsigned best = 0;
-        for (unsigned cell = 1; cell < n_cells; ++cell) {
-            if (n_nodes_with(cell) < n_nodes_with(best)) best = cell;
-        }
-        return best;
+        return std::ranges::min(std::views::iota(0u, n_cells), {},
+                                [this](unsigned cell) { return n_nodes_with(cell); });
     }
 
     /// Return the cell with the shortest proof of those that see a cell.
