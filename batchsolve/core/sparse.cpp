@@ -55,24 +55,22 @@ public:
     static constexpr std::size_t most_options = std::size_t{1} << (8 * sizeof(Cell) - 1);
 
     Sparse(const Problem& problem, Beginning beginning)
-        : residual_(std::move(beginning.residual)),
-          n_common_(beginning.n_common),
-          number_(std::move(beginning.number)),
-          levels_(problem.n_primary + 1) {
-        n_cells_ = (residual_.items.size() + width - 1) / width * width;
-        require(beginning.most_of_an_item < most_options && n_cells_ <= 0xffff,
+        : from_(std::move(beginning)), levels_(problem.n_primary + 1) {
+        n_cells_ = (from_.residual.items.size() + width - 1) / width * width;
+        require(from_.most_of_an_item < most_options && n_cells_ <= 0xffff,
                 "the cells are too small for the problem");
         lay_out_items();
-        alive_.clear(16, residual_.words);
+        alive_.clear(16, from_.residual.words);
         cells_.clear(16, full_.size());
     }
 
     std::int32_t select(std::span<const Option> stack) {
         row_ = 0;
-        fill_first(alive_[0], residual_.options.size());
+        fill_first(alive_[0], from_.residual.options.size());
         std::ranges::copy(full_, cells_[0].begin());
-        for (std::size_t s = n_common_; s < stack.size(); ++s) {
-            const std::uint32_t o = stack[s] < number_.size() ? number_[stack[s]] : Beginning::gone;
+        for (std::size_t s = from_.n_common; s < stack.size(); ++s) {
+            const std::uint32_t o =
+                stack[s] < from_.number.size() ? from_.number[stack[s]] : Beginning::gone;
             if (o == Beginning::gone || !has_bit(alive_[0], o)) return static_cast<std::int32_t>(s);
             take(o);
         }
@@ -111,21 +109,21 @@ public:
         Level& at = levels_[level];
         at.row = row_;
         at.item = item_;
-        at.begin(residual_, alive_[row_]);
+        at.begin(from_.residual, alive_[row_]);
     }
 
     bool open_range(const Range& range) {
-        const auto place = residual_.find(range);
+        const auto place = from_.residual.find(range);
         if (!place || cells_[0][place->item] >= covered) return false;
         levels_[0].row = 0;
-        levels_[0].begin_range(residual_, alive_[0], *place);
+        levels_[0].begin_range(from_.residual, alive_[0], *place);
         return true;
     }
 
     bool try_next(std::size_t level) {
         Level& at = levels_[level];
         if (at.n_untried == 0) return false;
-        at.take_next(residual_, alive_[row_]);
+        at.take_next(from_.residual, alive_[row_]);
         if (at.n_untried > 0) copy_row();
         take(at.option);
         return true;
@@ -137,10 +135,10 @@ public:
     Choice choice(std::size_t level) const { return levels_[level].choice; }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& at = levels_[level];
-        at.for_each_untried(residual_, alive_[at.row], visit);
+        at.for_each_untried(from_.residual, alive_[at.row], visit);
     }
     std::optional<Item> branch_item(std::size_t level) const {
-        return residual_.items[levels_[level].item];
+        return from_.residual.items[levels_[level].item];
     }
 
 private:
@@ -158,15 +156,16 @@ private:
 
     /// List the primary items of each option, equally many: the cell behind all others fills up.
     void lay_out_items() {
-        const std::size_t n = residual_.options.size();
+        const std::size_t n = from_.residual.options.size();
         full_.assign(n_cells_ + width, std::numeric_limits<Cell>::max());
-        std::fill_n(full_.begin(), residual_.items.size(), Cell{0});
-        for (std::size_t o = 0; o < n; ++o) per_ = std::max(per_, residual_.covers[o].size());
-        items_.assign(n * per_, static_cast<std::uint16_t>(n_cells_));
+        std::fill_n(full_.begin(), from_.residual.items.size(), Cell{0});
+        std::size_t most = 0;
+        for (std::size_t o = 0; o < n; ++o) most = std::max(most, from_.residual.covers[o].size());
+        items_ = {n, most, static_cast<std::uint16_t>(n_cells_)};
         for (std::size_t o = 0; o < n; ++o) {
-            std::size_t x = o * per_;
-            for (const auto i : residual_.covers[o]) {
-                items_[x++] = static_cast<std::uint16_t>(i);
+            auto item = items_[o].begin();
+            for (const auto i : from_.residual.covers[o]) {
+                *item++ = static_cast<std::uint16_t>(i);
                 ++full_[i];
             }
         }
@@ -188,30 +187,25 @@ private:
         // a cell may be a char, which may alias anything: what the loop needs stays in registers
         const auto here = cells_[row_];
         const auto left = alive_[row_];
-        const auto conflicts = residual_.conflicts[o];
-        const auto items_of = [items = std::span(items_), n = per_](std::size_t option) {
-            return items.subspan(option * n, n);
-        };
-        for (const auto i : items_of(o)) here[i] |= covered;
+        const auto conflicts = from_.residual.conflicts[o];
+        const Rows<std::uint16_t> items_of{items_.values, items_.n_rows, items_.width};
+        for (const auto i : items_of[o]) here[i] |= covered;
         for (std::size_t w = 0; w < left.size(); ++w) {
             Word going = left[w] & conflicts[w];
             left[w] ^= going;
             for (; going != 0; going &= going - 1) {
                 const auto other = 64 * w + static_cast<std::size_t>(std::countr_zero(going));
-                for (const auto i : items_of(other)) --here[i];
+                for (const auto i : items_of[other]) --here[i];
             }
         }
     }
 
-    Residual residual_;
-    std::size_t n_common_ = 0;           // options that all stacks begin with
-    std::vector<std::uint32_t> number_;  // option -> its number in the residual, or `gone`
-    std::vector<std::uint16_t> items_;   // flat (options, per_): cells of the primary items
-    std::size_t per_ = 0;
-    std::size_t n_cells_ = 0;  // of a row; one more vector takes what fills up
-    std::vector<Cell> full_;   // the cells before anything is taken
-    Matrix<Word> alive_;       // row -> the options left
-    Matrix<Cell> cells_;       // row -> cell -> how many options its item has left
+    Beginning from_;
+    Matrix<std::uint16_t> items_;  // option -> the cells of its primary items
+    std::size_t n_cells_ = 0;      // of a row; one more vector takes what fills up
+    std::vector<Cell> full_;       // the cells before anything is taken
+    Matrix<Word> alive_;           // row -> the options left
+    Matrix<Cell> cells_;           // row -> cell -> how many options its item has left
     std::size_t row_ = 0;
     std::size_t item_ = 0;  // the branch item
     std::vector<Level> levels_;
