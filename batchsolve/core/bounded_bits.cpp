@@ -36,10 +36,7 @@ public:
     std::int32_t select(std::span<const Option> stack) {
         const std::int32_t clash = builder_.select(stack);
         if (clash >= 0) return clash;
-        const auto excludes = [&](Item i) {
-            return builder_.held.used(i) + 1 >= problem_->bounds_of(i).most;
-        };
-        builder_.build(r_, excludes);
+        builder_.build(r_);
         fill_tags();
         fill_members();
         alive_.clear(1, r_.words);

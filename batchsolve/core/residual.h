@@ -161,19 +161,16 @@ public:
         return clash;
     }
 
-    /// Build the residual of `options` and `items`. An item for which `excludes` is false makes no
-    /// conflicts.
-    void build(Residual& r, auto excludes) {
+    /// Build the residual of `options` and `items`. An item that may be in several more options
+    /// makes no conflicts.
+    void build(Residual& r) {
         r.words = words_for(options.size());
         r.options = options;
         r.items = items;
         number_items(r);
         fill_rows(r);
-        fill_conflicts(r, excludes);
+        fill_conflicts(r);
         for (const Item i : seen_) number_[i] = unnumbered;
-    }
-    void build(Residual& r) {
-        build(r, [](Item) { return true; });
     }
 
     Held held;                    // by the stack selected last
@@ -211,7 +208,7 @@ private:
         }
     }
 
-    void fill_conflicts(Residual& r, auto excludes) {
+    void fill_conflicts(Residual& r) {
         r.conflicts.clear(r.options.size(), r.words);
         painted_.clear();
         for (std::uint32_t o = 0; o < r.options.size(); ++o) {
@@ -220,7 +217,7 @@ private:
             const auto colors = problem_->colors_of(r.options[o]);
             set_bit(conflicts, o);
             for (std::size_t x = 0; x < items.size(); ++x) {
-                if (!excludes(items[x])) continue;
+                if (held.used(items[x]) + 1 < problem_->bounds_of(items[x]).most) continue;
                 const std::uint32_t i = number_[items[x]];
                 if (colors.empty() || colors[x] == 0) {
                     join(conflicts, r.rows[i]);
