@@ -20,17 +20,15 @@ bool is_right(Bytes grid, Boxes boxes) {
     for (std::size_t row = 0, cell = 0; row < n; ++row) {
         if (row % height == 0) in_boxes.fill(0);
         std::uint32_t in_row = 0;
-        for (std::size_t column = 0; column < n;) {
-            const auto first = column;
-            auto in_box = in_boxes[first];
-            for (; column < first + width; ++column, ++cell) {
+        for (std::size_t first = 0; first < n; first += width) {
+            auto& in_box = in_boxes[first];
+            for (std::size_t column = first; column < first + width; ++column, ++cell) {
                 const auto digit = std::uint32_t{1} << grid[cell] & ~std::uint32_t{1};
                 twice |= digit & (in_row | in_columns[column] | in_box);
                 in_row |= digit;
                 in_columns[column] |= digit;
                 in_box |= digit;
             }
-            in_boxes[first] = in_box;
         }
     }
     return twice == 0;
