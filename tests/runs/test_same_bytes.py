@@ -16,15 +16,15 @@ CHAIN = "5.169..3.36..4...2........64..2.53......3.27.9..8...4..95324...27..5...
 SMALL = "1.....2..3.....4"
 DRAWN = {"jigsaw": True, "cages": (2, 4), "marks": "parity", "lines": "thermo+renban"}
 FOURS = [SMALL, "12" + "." * 14, "11..............", "12"]
-CAGES = [f"{'.' * 16},AABB............,A={3 + k % 6} B=6,{'x' * (k % 5 == 4)}" for k in range(99)]
+CAGES = [f"{'.' * 16},AABB............,A={3 + k % 6} B=6,{'x' * (k % 5 == 4)}" for k in range(60)]
 SOLVED = ["a,12,", f"b,{SMALL},1243342143122134", f'"c,d",{"." * 16},']
 INPUTS = {
-    "solve": ["puzzle", *[*FOURS, "." * 81, EASY] * 60],
+    "solve": ["puzzle", *[*FOURS, "." * 81, EASY] * 20],
     "solve by rules": ["puzzle,cages,sums,rules", *CAGES],
-    "augment": ["id,puzzle,solution", *SOLVED * 60],
-    "rate": ["puzzle", *[EASY, CHAIN, EASY[:80]] * 30],
+    "augment": ["id,puzzle,solution", *SOLVED * 20],
+    "rate": ["puzzle", *[EASY, CHAIN, EASY[:80]] * 12],
     "generate": [],
-    "count": ["id,problem", *["1,queens:7", "2,langford:4", "3,queens:x"] * 50],
+    "count": ["id,problem", *["1,queens:7", "2,langford:4", "3,queens:x"] * 20],
 }
 
 
@@ -32,7 +32,7 @@ FORMATS = [".jsonl.zst", ".tsv.bz2", ".parquet"]
 
 
 def generate(_, out, **how):
-    return bs.generate_file(out, 120, **how)
+    return bs.generate_file(out, 60, **how)
 
 
 AUGMENTED = {"original": True, "seed": 9, "backend": "loky"}
@@ -68,7 +68,7 @@ def test_workers_blocks_and_interruptions_change_no_byte(command, suffix, tmp_pa
     function, how, other = COMMANDS[command]
     [setting] = other
     monkeypatch.setattr(specs, "JOURNAL_SECONDS", 0)
-    monkeypatch.setattr(outputs, "ROW_GROUP", 100)
+    monkeypatch.setattr(outputs, "ROW_GROUP", 50)
     (tmp_path / "in.csv").write_text("\n".join([*INPUTS[command], ""]))
     make = partial(function, tmp_path / "in.csv")
     one, two, cut = (f"{tmp_path}/{name}{suffix}" for name in ("one", "two", "cut"))
@@ -84,5 +84,5 @@ def test_workers_blocks_and_interruptions_change_no_byte(command, suffix, tmp_pa
     assert bytes_of(one) == bytes_of(two) == bytes_of(cut)
     assert sum(map(len, bytes_of(one))) > 100
     if suffix == ".parquet":
-        assert pq.read_metadata(one).row_group(0).num_rows == 100
+        assert pq.read_metadata(one).row_group(0).num_rows == 50
     assert totals(first) == totals(again)
