@@ -19,7 +19,6 @@ from batchsolve.search.tree import TreeWork
 from batchsolve.workers import Pool, base
 
 QUEENS, N_QUEENS, N_NODES = family("queens:12"), 14_200, 241_498
-HOW = {"engine": "algorithm-x", "budget": 1000}
 WORK = TreeWork(get_engine("algorithm-x"), QUEENS)
 TASKS = [(7, Task.of(Stacks.from_lists([[]]), budget=100))]
 # by default Ray takes about 18 s to notice a lost machine, and more on busy machines
@@ -80,8 +79,9 @@ def test_ray_goes_on_with_the_machines_that_are_left_and_without_any_ends(
     machines, tmp_path, caplog
 ):
     address, (lose, lose_the_other) = machines
-    result = count(QUEENS, backend="ray", address=address, on_progress=Loses((0.1, lose)), **HOW)
-    assert (result.count, result.nodes, result.failures) == (N_QUEENS, N_NODES, [])
+    how = {"engine": "algorithm-x", "budget": 100, "backend": "ray", "address": address}
+    result = count(family("queens:10"), on_progress=Loses((0.1, lose), pause=0.05), **how)
+    assert (result.count, result.nodes, result.failures) == (724, 13_256, [])
     assert (result.complete, result.jobs) == (True, 1)
     losses = [(0.1, lose_the_other)]  # later, the rest may be done already
     ends_and_is_resumed(tmp_path / "run", losses, backend="ray", address=address)
