@@ -11,7 +11,7 @@ from conftest import EASY, PUZZLE, SOLUTION
 from invoking import invoke, refused
 
 import batchsolve as bs
-from batchsolve.formats.whole_files import only_writer, whole_file
+from batchsolve.formats.whole_files import lent_folder, only_writer, whole_file
 
 ROWS = f"{PUZZLE}\n" * 3
 WRITERS = {
@@ -148,3 +148,9 @@ def test_a_writer_that_opens_the_lock_of_one_that_has_just_ended_tries_again(mon
         with pytest.raises(bs.OutputError, match="is being written"), whole_file("out.txt"):
             pass
     assert os.path.getsize("out.txt") == 5
+
+
+def test_a_run_that_was_killed_before_it_had_a_journal_is_begun(tmp_path):
+    os.makedirs(lent_folder(f"{tmp_path}/run/journal.sqlite"))
+    with bs.Run(tmp_path / "run", "queens:6") as run:
+        assert run.search().count == 4
