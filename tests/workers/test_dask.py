@@ -231,8 +231,8 @@ def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
 
 
 def _count_on(scheduler):
-    how = {"engine": "dlx", "budget": 500}  # so that there are tasks
-    return bs.count("queens:9", backend="dask", address=scheduler, **how).count
+    # a small budget, so that there are tasks
+    return bs.count("queens:9", backend="dask", address=scheduler, engine="dlx", budget=500).count
 
 
 def _working(dask_worker):
@@ -244,8 +244,7 @@ def test_tasks_search_on_their_own_cluster_of_one_thread():
     import distributed
 
     with dask_cluster(n_workers=1) as cluster, distributed.Client(cluster) as client:
-        where = cluster.scheduler_address
-        tasks = [client.submit(_count_on, where, pure=False) for _ in range(3)]
+        tasks = [client.submit(_count_on, cluster.scheduler_address, pure=False) for _ in range(3)]
         assert [task.result(timeout=60) for task in tasks] == [352] * 3
         assert client.submit(abs, -3).result() == 3
         assert list(client.run(_working).values()) == [1]
@@ -271,11 +270,14 @@ def test_ports_of_a_dask_cluster_that_are_open_are_said(cluster, monkeypatch, is
     assert done.stderr.count("\n") == is_open
 
 
-def test_a_dask_cluster_without_workers_is_one_clear_error(monkeypatch):
-    monkeypatch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
-    why = r"no worker has joined in 0\.2 s"
-    with dask_cluster(n_workers=0) as cluster, pytest.raises(bs.InputError, match=why):
-        count(QUEENS, backend="dask", address=cluster.scheduler_address)
+def test_a_dask_cluster_without_workers_is_one_clear_error_unless_it_adapts(monkeypatch):
+    with dask_cluster(n_workers=0) as cluster:
+        with monkeypatch.context() as patch:
+            patch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
+            with pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"):
+                _count_on(cluster.scheduler_address)
+        cluster.adapt(minimum=0, maximum=1)
+        assert _count_on(cluster.scheduler_address) == 352
 
 
 @pytest.mark.parametrize(
