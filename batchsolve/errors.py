@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
@@ -422,7 +423,7 @@ def listed(names: Iterable[object]) -> str:
 
 
 def check_installed(who: str, module: str, extra: str) -> None:
-    """Check that the module of an extra of this package can be imported.
+    """Check that the module of an extra of this package is installed; it is not imported.
 
     Raises
     ------
@@ -437,11 +438,11 @@ def check_installed(who: str, module: str, extra: str) -> None:
     batchsolve.errors.InputError: the engine 'x' needs the module 'no_such_module', which is not \
 installed: pip install 'batchsolve[x]'
     """
-    try:
-        place = import_module(module).__file__
-    except ImportError:
-        place = None
-    if place is None:  # or a folder of that name is in the way
+    package, _, within = module.partition(".")
+    found = find_spec(package)
+    if found and within:  # another package may have the name
+        found = PathFinder.find_spec(module, found.submodule_search_locations)
+    if found is None or found.origin is None:  # a folder of that name is in the way
         raise InputError(
             f"{who} needs the module {module!r}, which is not installed: {how_to_install(extra)}"
         )

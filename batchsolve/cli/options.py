@@ -373,4 +373,5 @@ def as_options(message: str) -> str:
     'with these arguments, this command takes no --box; leave it out'
     """
     message = re.sub(r"^\w+\(\)(?= takes no `)", "with these arguments, this command", message)
-    return re.sub("`([a-z_]+)`", lambda match: f"--{match[1].replace('_', '-')}", message)
+    named = "(?<!')`([a-z_]+)`(?!')"  # what is quoted comes from the user
+    return re.sub(named, lambda match: f"--{match[1].replace('_', '-')}", message)

@@ -456,9 +456,7 @@ def looks_like_grid(text: str) -> bool:
 
 
 def are_grids(rows: Iterable[str]) -> bool:
-    """Return True if N rows of N cells have no more symbols than a smaller grid has digits.
-
-    Then each is such a grid, in one line.
+    """Return True if each of N rows of N cells can be a smaller grid, in one line.
 
     Examples
     --------
@@ -470,11 +468,18 @@ def are_grids(rows: Iterable[str]) -> bool:
 
 
 def _are_small(rows: Iterable[str], width: int) -> bool:
-    """Return True if rows of this width can be grids of N² cells in one line."""
-    n = isqrt(width)
-    if n * n != width or n < _LEAST:
+    """Return True if rows of this width can be grids of N² cells in one line.
+
+    In an unusual alphabet they are, if a symbol stands twice in a column, as in no larger grid.
+    """
+    n, lines = isqrt(width), list(rows)
+    if n * n != width or not default_box(n) or any(len(line) != width for line in lines):
         return False
-    return len(set("".join(rows)) - {*_BLANKS, *_OTHER_BLANKS}) <= n  # of any alphabet
+    symbols = set("".join(lines)) - {*_BLANKS, *_OTHER_BLANKS}
+    if symbols <= {*usual_notation(n).symbols}:
+        return True
+    columns = ([cell for cell in column if cell in symbols] for column in zip(*lines, strict=True))
+    return len(symbols) <= n and any(len({*cells}) < len(cells) for cells in columns)
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -459,8 +459,8 @@ class Processes(Workers):
             return super().__enter__()
         except OSError as error:
             raise WorkersError(
-                f"the processes of loky cannot start ({error.strerror}); their semaphores need "
-                f"room in /dev/shm: make some, or take threads (the backend threading)"
+                f"the processes of loky cannot start ({error.strerror}); they need open files and "
+                f"room in /dev/shm: allow more, or take threads (the backend threading)"
             ) from error
 
     def _open(self, opened: ExitStack) -> Any:

@@ -253,7 +253,7 @@ def _check_address(address: str) -> None:
         if connection["require_encryption"] and not encrypted:
             raise ValueError("Dask's configuration requires encryption")
     until = time.monotonic() + CONNECT_SECONDS
-    while protocol in ("tcp", "tls"):
+    while protocol == "tcp":  # one of TLS would log that nobody shakes hands
         try:
             return socket.create_connection(where, CONNECT_SECONDS).close()
         except OSError:

@@ -26,7 +26,8 @@
 
 namespace batchsolve::lanes {
 
-template <class T>
+/// A pass; `digits` is their number if it is known when the code is compiled, else 0.
+template <class T, int digits = 0>
 class HousePass {
 public:
     using Lanes = Vector<T>;
@@ -60,9 +61,9 @@ public:
 
 private:
     using House = std::span<const std::uint16_t>;
-    static constexpr int most = 8 * int{sizeof(T)};
+    static constexpr int most = digits ? digits : 8 * int{sizeof(T)};
 
-    int n() const { return rules_.n_digits; }
+    int n() const { return digits ? digits : rules_.n_digits; }
 
     /// Leave candidates to a cell; return those that are taken away.
     Lanes leave(int cell, Lanes left) {

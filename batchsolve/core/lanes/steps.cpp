@@ -17,10 +17,10 @@ Steps<T> steps_for_box() {
             }};
 }
 
-template <class T>
+template <class T, int digits = 0>
 Steps<T> steps_for_houses() {
     return {[](const Rules& rules, std::span<Vector<T>> cells, std::span<const Vector<T>> regions) {
-                return HousePass<T>(rules, cells, regions).run();
+                return HousePass<T, digits>(rules, cells, regions).run();
             },
             [](const Rules&, std::span<const Vector<T>> cells, Vector<T>& chosen) {
                 return choose_fewest(cells, chosen);
@@ -40,6 +40,8 @@ Steps<T> steps_of(const Rules& rules) {
 }  // namespace
 
 Steps<std::uint16_t> steps_of(const Rules& rules, std::uint16_t) {
+    // nine digits, as of jigsaws, are known when it is compiled: generating takes 0.93 of the time
+    if (rules.box.rows == 0 && rules.n_digits == 9) return steps_for_houses<std::uint16_t, 9>();
     return steps_of<std::uint16_t, Box<2, 2>, Box<2, 3>, Box<3, 2>, Box<3, 3>, Box<2, 4>, Box<4, 2>,
                     Box<2, 5>, Box<5, 2>, Box<3, 4>, Box<4, 3>, Box<4, 4>>(rules);
 }
