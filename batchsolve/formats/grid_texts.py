@@ -473,13 +473,14 @@ def _are_small(rows: Iterable[str], width: int) -> bool:
     In an unusual alphabet they are, if a symbol stands twice in a column, as in no larger grid.
     """
     n, lines = isqrt(width), list(rows)
-    if n * n != width or not default_box(n) or any(len(line) != width for line in lines):
+    if n * n != width or n < _LEAST or any(len(line) != width for line in lines):
         return False
     symbols = set("".join(lines)) - {*_BLANKS, *_OTHER_BLANKS}
     if symbols <= {*usual_notation(n).symbols}:
         return True
     columns = ([cell for cell in column if cell in symbols] for column in zip(*lines, strict=True))
-    return len(symbols) <= n and any(len({*cells}) < len(cells) for cells in columns)
+    repeats = any(len({*cells}) < len(cells) for cells in columns)
+    return default_box(n) is not None and len(symbols) <= n and repeats
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -38,7 +38,10 @@ CREATE TABLE parts (name TEXT PRIMARY KEY, rows INTEGER, checksum INTEGER);
 """
 _WAIT_SECONDS = 60.0  # for a process that reads a journal, or writes a checkpoint
 _ROOM = "make room, and go on with `resume`"
-_RIGHTS = "copy an interrupted run to where you may write; a path may have 504 bytes"  # of SQLite
+_RIGHTS = (  # all reasons that SQLite may have not to open a file
+    "make room if the disk is full; copy an interrupted run to where you may write; a path may "
+    "have 504 bytes"
+)
 _UNWRITABLE = {  # errors of the disk, not of the contents of the file, and what to do
     **dict.fromkeys((sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM), _ROOM),
     **dict.fromkeys(

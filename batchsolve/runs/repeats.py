@@ -486,7 +486,7 @@ class _Repeats:
         if self.wanted.up_to_symmetry:
             for one in (corpus, *others):
                 check_shape(one.reader.main.problem)
-        self.totals.solution_column = corpus.solution_column
+        note_columns(self.totals, corpus)  # also where no run does it at its end
         are_solved = [None not in (corpus.solution_column, one.solution_column) for one in others]
         learned = list(zip(others, map(self._keys, are_solved), strict=True))
         begin, look = partial(self._learn, learned), self._keys(any(are_solved))
