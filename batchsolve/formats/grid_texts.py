@@ -467,18 +467,18 @@ def are_grids(rows: Iterable[str]) -> bool:
     return _are_small(lines, len(lines))
 
 
-def _are_small(rows: Iterable[str], width: int) -> bool:
+def _are_small(rows: Sequence[str], width: int) -> bool:
     """Return True if rows of this width can be grids of N² cells in one line.
 
     In an unusual alphabet they are, if a symbol stands twice in a column, as in no larger grid.
     """
-    n, lines = isqrt(width), list(rows)
-    if n * n != width or n < _LEAST or any(len(line) != width for line in lines):
+    n = isqrt(width)
+    if n * n != width or n < _LEAST or any(len(row) != width for row in rows):
         return False
-    symbols = set("".join(lines)) - {*_BLANKS, *_OTHER_BLANKS}
+    symbols = set("".join(rows)) - {*_BLANKS, *_OTHER_BLANKS}
     if symbols <= {*usual_notation(n).symbols}:
         return True
-    columns = ([cell for cell in column if cell in symbols] for column in zip(*lines, strict=True))
+    columns = ([cell for cell in column if cell in symbols] for column in zip(*rows, strict=True))
     repeats = any(len({*cells}) < len(cells) for cells in columns)
     return default_box(n) is not None and len(symbols) <= n and repeats
 

@@ -101,6 +101,7 @@ class DaskWorkers(ClusterWorkers):
         try:
             if self._address is not None:
                 _check_address(self._address)
+                _await_scheduler(self._address)
                 with suppress(ValueError, AttributeError, KeyError):  # no task, or it has seceded
                     distributed.secede()  # because a task that waits keeps its thread from ours
                     opened.callback(distributed.rejoin)
@@ -238,22 +239,25 @@ class DaskWorkers(ClusterWorkers):
 
 
 def _check_address(address: str) -> None:
-    """Raise ValueError for an address that Dask would try for seconds and end with a TypeError.
+    """Raise ValueError for an address that Dask would try for seconds and end with a TypeError."""
+    get_address_host_port(address)
+    if dask.config.get("distributed.client.security-loader") is not None:
+        return  # it may know other certificates
+    connection = distributed.Security().get_connection_args("client")
+    encrypted = parse_address(address)[0] == "tls"
+    if encrypted and connection["ssl_context"] is None:
+        raise ValueError("Dask's configuration names no certificate of the client")
+    if connection["require_encryption"] and not encrypted:
+        raise ValueError("Dask's configuration requires encryption")
 
-    Wait until the scheduler listens; a client that finds none leaves a thread and open files.
+
+def _await_scheduler(address: str) -> None:
+    """Wait until a scheduler listens: a client that finds none leaves a thread and open files.
+
+    One of TLS is not asked, because it would log that nobody shakes hands.
     """
-    protocol, where = parse_address(address)[0], get_address_host_port(address)
-    if dask.config.get("distributed.client.security-loader") is None:  # it may know others
-        connection, encrypted = (
-            distributed.Security().get_connection_args("client"),
-            protocol == "tls",
-        )
-        if encrypted and connection["ssl_context"] is None:
-            raise ValueError("Dask's configuration names no certificate of the client")
-        if connection["require_encryption"] and not encrypted:
-            raise ValueError("Dask's configuration requires encryption")
-    until = time.monotonic() + CONNECT_SECONDS
-    while protocol == "tcp":  # one of TLS would log that nobody shakes hands
+    where, until = get_address_host_port(address), time.monotonic() + CONNECT_SECONDS
+    while parse_address(address)[0] == "tcp":
         try:
             return socket.create_connection(where, CONNECT_SECONDS).close()
         except OSError:
