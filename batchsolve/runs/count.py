@@ -437,6 +437,8 @@ def cheapest(
     ----------
     problem : ExactCover, Reading or str
         As for `count`; its options have costs.
+    wanted : int
+        Number of covers, up to 100,000.
     stack : sequence of int
         The options that the covers must contain.
     on_progress : callable or True, optional
