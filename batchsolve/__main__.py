@@ -45,6 +45,18 @@ def _fill_closed_streams() -> None:
 _fill_closed_streams()  # before anything is opened
 
 
+def _buffer_output() -> None:
+    """Give standard output a buffer, which ``python -u`` leaves out.
+
+    Without one, a write that a signal interrupts, such as Ctrl-Z, may leave bytes behind.
+    """
+    out = sys.stdout
+    if isinstance(out.buffer, io.RawIOBase):
+        encoding = out.encoding
+        whole = io.BufferedWriter(out.detach())  # type: ignore[attr-defined]
+        sys.stdout = sys.__stdout__ = io.TextIOWrapper(whole, encoding, line_buffering=True)
+
+
 class _Messages(io.TextIOWrapper):
     """Standard error that drops messages it cannot write, as on a full disk.
 
@@ -82,6 +94,7 @@ def main() -> None:
     atexit.register(_keep_exit_code)  # the first to be registered is called last
     said = sys.stderr
     sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
+    _buffer_output()
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.meta_path.insert(0, _NoPandas())
     try:
