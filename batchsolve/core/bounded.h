@@ -61,8 +61,9 @@ public:
         this->item_ = total_;
         if (total_ == 0 || drop_small()) n_branches = choose_item(cost);
         if (n_branches == 0 || prices_.are_too_dear(level, cost)) return Node::dead_end;
-        levels_[level].n_branches = n_branches;
-        return this->item_ == 0 ? Node::cover : Node::branch;
+        const Item i = this->item_;
+        levels_[level].n_branches = branches_of(need(i), this->size_[i], n_branches);
+        return i == 0 ? Node::cover : Node::branch;
     }
 
     void open(std::size_t level) {
@@ -137,14 +138,13 @@ public:
 
     Choice choice(std::size_t level) const {
         const Level& here = levels_[level];
-        return here.kind == Branch::exclude
-                   ? exclusion(here)
-                   : Choice{this->option_[here.node], double(here.n_branches)};
+        return here.kind == Branch::exclude ? exclusion(here)
+                                            : Choice{this->option_[here.node], here.n_branches};
     }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& here = levels_[level];
         if (here.kind == Branch::each) {
-            this->for_each_below(here.node, double(here.n_branches), visit);
+            this->for_each_below(here.node, here.n_branches, visit);
         } else if (here.kind == Branch::take && here.n_branches > 1) {
             visit(exclusion(here));
         }
@@ -179,13 +179,13 @@ public:
 private:
     struct Level {
         Branch kind = Branch::each;
-        Index node = 0;  // of the option taken or excluded
-        std::uint32_t n_branches = 0;
+        Index node = 0;             // of the option taken or excluded
+        double n_branches = 0;      // of `branches_of`
         std::size_t n_dropped = 0;  // by the levels above
     };
 
     Choice exclusion(const Level& here) const {
-        return exclusion_of({this->option_[here.node], double(here.n_branches)}, n_options_);
+        return exclusion_of({this->option_[here.node], here.n_branches}, n_options_);
     }
 
     /// Return how many more options an item needs.

@@ -50,7 +50,9 @@ public:
         if (key < enough) return Node::dead_end;
         if (key >= no_branch) return Node::cover;
         levels_[level].item = key & field;
-        levels_[level].choice.n_branches = static_cast<double>(((key - enough) >> need_at) + 1);
+        const Word n_branches = ((key - enough) >> need_at) + 1, tag = r_.tag(key & field);
+        const Word need = (enough >> need_at) - std::min(enough >> need_at, tag >> need_at);
+        levels_[level].choice.n_branches = branches_of(need, n_branches + need - 1, n_branches);
         return Node::branch;
     }
 

@@ -160,7 +160,7 @@ class InstanceReader:
             fields = [name for name in table.column_names if name in JSON_FIELDS]
             given, read = table.select(fields).to_pylist(), _of_fields
         elif self.column:
-            given = as_text(table[self.column], self.column).to_pylist()
+            given = as_text(table, self.column).to_pylist()
             read = partial(_of_text, self.column)
         else:
             names, contents, whys = (column.to_pylist() for column in table.columns)
@@ -239,7 +239,7 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     if name not in first.layout.schema.names or first.path == "-":
         return False
     for block in Tables(sources[:1], size=BLOCKS).blocks():
-        for text in as_text(block.rows()[0][name], name).to_pylist():
+        for text in as_text(block.rows()[0], name).to_pylist():
             if text and text.strip():
                 return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
     return False

@@ -593,5 +593,5 @@ def _where(table: pa.Table, column: str, value: str) -> list[int]:
 
     from batchsolve.tables.columns import values_as_text
 
-    same = pc.equal(values_as_text(table[column], column), value)
+    same = pc.equal(values_as_text(table, column), value)
     return np.flatnonzero(np.asarray(pc.fill_null(same, False))).tolist()

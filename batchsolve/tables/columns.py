@@ -385,11 +385,9 @@ def have_text(column: pa.Array) -> Bools:
 def as_json(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return objects, or lists of them, as JSON without null values, and numbers as texts.
 
-    Other columns are returned unchanged, except that texts among JSON lose their quotation marks.
+    Other columns are returned as `_values_of` does.
     """
-    column = table[name]
-    if table.schema.field(name).metadata == JSON_TEXT:
-        return pa.chunked_array([unquoted(column)])
+    column = _values_of(table, name)
     if is_number(column.type):
         return column.cast(pa.string())
     kind = column.type.value_type if is_list(column.type) else column.type
@@ -409,14 +407,27 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def as_text(column: pa.ChunkedArray, name: str) -> pa.Array:
+def _values_of(table: pa.Table, name: str) -> pa.ChunkedArray:
+    """Return a column, in which texts among other values of JSON have no quotation marks."""
+    column = table[name]
+    if table.schema.field(name).metadata == JSON_TEXT:
+        return pa.chunked_array([unquoted(column)])
+    return column
+
+
+def as_text(table: pa.Table, name: str) -> pa.Array:
     """Return a column as one string array; lists become text with blanks between the elements.
 
     Raises
     ------
     InputError
-        If the column holds neither texts nor lists; the message calls it `name`.
+        If the column holds neither texts nor lists.
     """
+    return texts_of(_values_of(table, name), name)
+
+
+def texts_of(column: pa.ChunkedArray, name: str) -> pa.Array:
+    """Return values as `as_text` does; a message calls their column `name`."""
     kind = storage_of(column.type)
     if column.null_count == len(column):
         return pa.nulls(len(column), pa.string())
@@ -452,14 +463,15 @@ def unquoted(column: pa.ChunkedArray) -> pa.Array:
     return pa.array(values, pa.string())
 
 
-def values_as_text(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+def values_as_text(table: pa.Table, name: str) -> pa.ChunkedArray:
     """Return a column of texts, numbers or the like as texts.
 
     Raises
     ------
     InputError
-        If the column holds lists or the like; the message calls it `name`.
+        If the column holds lists or the like.
     """
+    column = _values_of(table, name)
     try:
         return column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -567,7 +579,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     elif pa.types.is_integer(values.type):
         texts = values.cast(pa.string())
     else:
-        texts = as_text(pa.chunked_array([values]), name)
+        texts = texts_of(pa.chunked_array([values]), name)
         texts = pc.if_else(pc.equal(pc.ascii_trim_whitespace(texts), ""), None, texts)
     texts = pc.fill_null(texts, ".")
     are_square = _are_square(owners, sizes, len(column))

@@ -221,7 +221,7 @@ class Corpus(Tables):
                     )
                 values = pa.repeat("", len(stacks))
                 if by is not None:
-                    values = as_text(batch.table[by], by).take(pa.array(stacks.roots)).fill_null("")
+                    values = as_text(batch.table, by).take(pa.array(stacks.roots)).fill_null("")
                 codes = values.dictionary_encode()
                 indices = codes.indices.to_numpy()
                 for k, value in enumerate(codes.dictionary.to_pylist()):
@@ -375,7 +375,7 @@ class Corpus(Tables):
     def _first_texts(self) -> tuple[pa.Array, pa.Array]:
         """Return the first puzzles, or the solutions of blank grids; and the same in one line."""
         if self.column in self.columns:
-            written = as_text(self._sample[self.column], self.column)
+            written = as_text(self._sample, self.column)
             return written, in_one_line(written)
         lines = _texts(self._sample, self.solution_column or self.column)
         return lines, lines
@@ -390,8 +390,8 @@ class Corpus(Tables):
         Columns whose values all have fewer than `least` bytes are not read.
         """
         with suppress(InputError):
-            column = self._sample[name].slice(0, most_rows)  # a table would be cut column by column
-            texts = as_text(column, name)
+            column = self._sample.select([name])  # a table would be cut column by column
+            texts = as_text(column.slice(0, most_rows), name)
             is_long = (pc.max(pc.binary_length(texts)).as_py() or 0) >= least
             if is_long and (seen := _shown_in(in_one_line(texts), self._blank)) is not None:
                 with suppress(AmbiguousNotationError):
@@ -527,7 +527,7 @@ class Corpus(Tables):
 
         Their layout is drawn in the values, or named among the rules.
         """
-        values = as_text(self._sample[self.column][:100], self.column).to_pylist()
+        values = as_text(self._sample[:100], self.column).to_pylist()
         drawing = _most_common(drawing_of(value or "") for value in values)
         name, _ = split_layout(given.rules)
         if name is None and self._holds_rules(RULES) and given.fixed is None:
@@ -642,4 +642,4 @@ def _layout_in(rules: str) -> str | None:
 
 def _texts(table: pa.Table, column: str) -> pa.Array:
     """Return a column as texts without line ends."""
-    return in_one_line(as_text(table[column], column))
+    return in_one_line(as_text(table, column))

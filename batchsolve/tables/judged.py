@@ -177,7 +177,7 @@ def judged(
     answers : Answers, optional
         The answers to the puzzles, which are the truth; by default the given solutions are.
     """
-    text = in_one_line(as_text(batch.table[prediction], prediction))
+    text = in_one_line(as_text(batch.table, prediction))
     counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
     strata, labels = strata_of(batch.table, by, bins)
     faults: Faults = {"malformed": {}, "unjudged": {}}
@@ -277,19 +277,19 @@ def strata_of(table: pa.Table, by: Key, bins: tuple[float, ...]) -> tuple[Ints, 
     """
     found, names = np.zeros(len(table), np.int64), [Key()]
     for name in by:
-        each, values = _values(table[name], name, bins)
+        each, values = _values(table, name, bins)
         used, found = np.unique(found * len(values) + each, return_inverse=True)
         pairs = (divmod(k, len(values)) for k in used.tolist())
         names = [(*names[before], values[k]) for before, k in pairs]
     return found, names
 
 
-def _values(column: pa.ChunkedArray, name: str, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
+def _values(table: pa.Table, name: str, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
     """Return the number of the value, or of the range, of each row, and their names.
 
     Ranges compare the values as texts say them, so that all forms of files have the same strata.
     """
-    text = pc.ascii_trim_whitespace(values_as_text(column, name))
+    text = pc.ascii_trim_whitespace(values_as_text(table, name))
     text = pc.replace_substring_regex(text, _MINUS_ZERO, r"\1")
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()

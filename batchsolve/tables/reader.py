@@ -44,6 +44,7 @@ from batchsolve.tables.columns import (
     in_one_line,
     pencil_marks,
     retyped,
+    texts_of,
     with_numbers,
     without_brackets,
 )
@@ -483,9 +484,9 @@ class Reader:
             usual = self.main.rules.n_digits
             table = table.append_column(self.column, blank_grids(table, self.sizing, usual))
         texts = Texts(
-            as_text(table[self.column], self.column),
-            self.solution_column and as_text(table[self.solution_column], self.solution_column),
-            as_text(table[BOX], BOX) if self.has_boxes else None,
+            as_text(table, self.column),
+            self.solution_column and as_text(table, self.solution_column),
+            as_text(table, BOX) if self.has_boxes else None,
             {name: rule_texts(table, name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
@@ -614,7 +615,7 @@ class Reader:
 
 def rule_texts(table: pa.Table, name: str) -> pa.Array:
     """Return a column of rules as text; constraints are not lists."""
-    text = as_text(as_json(table, name), name)
+    text = texts_of(as_json(table, name), name)
     return text if name == CONSTRAINTS else without_brackets(text)
 
 
@@ -691,7 +692,7 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
         if name in (*COLUMNS, BOX):
             found = _codes(_sizes_told(name, rule_texts(table, name)))
         else:
-            text = as_text(as_json(table, name), name)
+            text = texts_of(as_json(table, name), name)
             marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
             each = ((row, drawing_of(text[row].as_py())) for row in marked)
             drawings = {row: drawn for row, drawn in each if drawn}
