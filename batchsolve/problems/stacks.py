@@ -20,7 +20,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import overload
 
 import numpy as np
@@ -133,7 +132,6 @@ class Stacks:
         return cls(begins_of([row.size for row in rows]), options, numbers, ranges)
 
     @staticmethod
-    @cache
     def empty() -> Stacks:
         """Return a batch of no stacks."""
         return Stacks(np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.int64))

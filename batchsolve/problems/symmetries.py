@@ -65,9 +65,15 @@ class Symmetries:
     images: UInts
 
     def __post_init__(self) -> None:
-        if self.images.size and self.images.max() >= self.images.shape[1]:
+        n = self.images.shape[1]
+        if self.images.size and self.images.max() >= n:
+            raise ProblemError(f"an image is option {self.images.max()}; there are {n}")
+        is_image = np.zeros(self.images.shape, np.bool_)
+        np.put_along_axis(is_image, self.images, True, axis=1)
+        if not (is_image.all() and (self.images[:1] == np.arange(n)).all()):
             raise ProblemError(
-                f"an image is option {self.images.max()}; there are {self.images.shape[1]}"
+                "images are orders of all options, of which the first is 0, 1, 2, …; "
+                "`Symmetries.generated` makes a group of some symmetries"
             )
 
     @classmethod

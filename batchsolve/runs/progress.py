@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
@@ -261,7 +262,7 @@ def _drawn(bar: Bar) -> Iterator[Callable[..., None]]:
     from tqdm.auto import tqdm  # shows a widget in a notebook
 
     show, how = bar
-    with tqdm(**how) as drawn:
+    with tqdm(**how, disable=sys.stderr is None) as drawn:  # as under pythonw
 
         def update(progress: Any) -> None:
             check_interrupt()

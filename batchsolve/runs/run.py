@@ -120,7 +120,8 @@ class Run(AbstractContextManager["Run"]):
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         if collect and cheapest is not None:
             raise InputError("a run keeps all covers or the cheapest; leave out `collect`")
-        self._directory = folder_of("the directory of a run", directory)
+        # where it is now, if this process goes to another working directory before it searches
+        self._directory = os.path.abspath(folder_of("the directory of a run", directory))
         self._solutions = Parts(os.path.join(self._directory, SOLUTIONS), "{:08d}.parquet".format)
         self._problem = problem
         self._collect = collect
