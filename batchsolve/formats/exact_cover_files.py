@@ -217,7 +217,7 @@ def write_dlx(problem: ExactCover) -> str:
     if problem.n_primary == 0:
         raise InputError(
             "a .dlx file cannot hold a problem without primary items, because its line of items "
-            "would be a comment; write .ec"
+            "would be a comment; write .json"
         )
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
     declared = list(names)
@@ -244,7 +244,8 @@ def write_ec(problem: ExactCover) -> str:
     attributes = {"colours": problem.colors, "bounds": problem.bounds, "costs": problem.costs}
     for what, values in attributes.items():
         if values is not None:
-            raise InputError(f"an .ec file cannot hold {what}; write .dlx")
+            form = ".dlx" if problem.n_primary else ".json"
+            raise InputError(f"an .ec file cannot hold {what}; write {form}")
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|")
     return f"{problem.n_items} {problem.n_options}\n" + _text_of(problem, names, names)
 

@@ -476,12 +476,12 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
     try:
         problem, notation, grid = read_grid(_text(data), name=name, **written)
         return Reading(problem, problem.stack(grid), name, notation)
-    except NoGridError as error:
+    except InputError as error:  # if lines have other lengths, this is no NoGridError
         if not any(each is not None for each in written.values()):
             for read in (cover_files.read_sets, cover_files.read_ec):  # they begin with their size
                 with suppress(InputError):
                     return _reading(read(_text(data)), name)
-        if isinstance(error, SeveralGridsError):
+        if isinstance(error, SeveralGridsError) or not isinstance(error, NoGridError):
             raise
         corpus = None
         with suppress(BatchsolveError):
