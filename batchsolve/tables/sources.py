@@ -495,7 +495,9 @@ def open_file(path: str) -> Any:
     if os.path.isdir(path):
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
-        raise InputError(f"is not a file that can be read twice; read it by: - < {path}")
+        raise InputError(
+            f"is not a file that can be read twice; write it to a file, or read it by: - < {path}"
+        )
     return unpacked(open_to_read(path))
 
 
