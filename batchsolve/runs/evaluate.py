@@ -353,28 +353,34 @@ def evaluate(
     """
     begin = time.perf_counter()
     how, wanted, files = settings_of(evaluate, settings, EvaluateSettings, FileSettings)
-    prediction, truth = wanted.prediction, wanted.truth
-    strata, edges = tuple(wanted.by), wanted.bins
+    truth, by = wanted.truth, tuple(wanted.by)
     target = None if isinstance(rows, bool) else _target_of(rows)
     predictions = table_or_each(predictions)
     sources = open_all(files_and_tables("the predictions", predictions))
     solved = truth == NO_TRUTH
-    predicted = PREDICTION_NAMES if prediction is None else [prediction]
+    predicted = PREDICTION_NAMES if wanted.prediction is None else [wanted.prediction]
     corpus = Corpus(
         sources, replace(files, solution_column=None if solved else truth), other_columns=predicted
     )
-    column = _prediction_column(corpus, prediction)
-    _check_columns(corpus, column, truth, strata)
+    column = _prediction_column(corpus, wanted.prediction)
+    _check_columns(corpus, column, truth, by)
     known = None if solved or corpus.solution_column == column else corpus.solution_column
-    counts = _Counts(wanted.by)
-    table = partial(_judged_table, column, strata, edges, bool(rows))
+    counts = _Counts(by)
+
+    def table(reader: Reader) -> RowTable:
+        """Return the output table: the rows with their verdicts, or nothing but the sums."""
+        given = reader.schema if rows else pa.schema([])
+        found = partial(judged, column, wanted, given.names)
+        return RowTable(given, VERDICTS if rows else given, found)
+
     spec = Spec("evaluate", corpus, replace(corpus.reader, solution_column=known), table, counts)
     spec = spec.searched() if known is None else spec
     kept = table_or_file(spec, predictions, target, files, how)
-    check_ranges(strata, edges, counts.strata)
-    ranks = [ranges(edges) if edges else _categories(sources[0], name) for name in strata]
-    keys = in_order(counts.strata, ranks) if strata else []
-    which = corpus.given_column, column, known, strata[0] if len(strata) == 1 else strata or None
+    check_ranges(wanted, counts.strata)
+    bins = wanted.bins
+    ranks = [ranges(bins) if bins else _categories(sources[0], name) for name in by]
+    keys = in_order(counts.strata, ranks) if by else []
+    which = corpus.given_column, column, known, by[0] if len(by) == 1 else by or None
     return Evaluation(
         counts.all,
         {key[0] if len(key) == 1 else key: counts.strata[key] for key in keys},
@@ -392,15 +398,6 @@ def _target_of(rows: Any) -> str:
     if path == "-" or suffix_of(path) == ".npy" or isinstance(output_at(path), Parts):
         raise InputError(f"{path}: name one file of a table to write to, such as rows.parquet")
     return path
-
-
-def _judged_table(
-    prediction: str, by: Key, bins: tuple[float, ...], with_rows: bool, reader: Reader
-) -> RowTable:
-    """Return the output table: the rows with their verdicts, or nothing but the sums."""
-    given = reader.schema if with_rows else pa.schema([])
-    found = partial(judged, prediction, by, bins, given.names)
-    return RowTable(given, VERDICTS if with_rows else pa.schema([]), found)
 
 
 @dataclass

@@ -34,7 +34,7 @@ from batchsolve.tables.answers import OutputRows
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.frames import with_columns_of
-from batchsolve.tables.judged import Key, check_ranges, in_order, ranges, shown_key, strata_of
+from batchsolve.tables.judged import check_ranges, in_order, ranges, shown_key, strata_of
 from batchsolve.tables.places import Facts, exists, facts_of, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block, changed
@@ -317,12 +317,10 @@ def _part_spec(corpus: Corpus, is_in: Bools) -> Spec:
     return Spec("partition", corpus, corpus.reader, partial(kept_table, False), decide=decide)
 
 
-def _with_strata(
-    secret: bytes, by: Key, edges: tuple[float, ...], batch: Batch, answers: Answers
-) -> OutputRows:
+def _with_strata(secret: bytes, wanted: PartSettings, batch: Batch, answers: Answers) -> OutputRows:
     """Return the `Keys` of solved rows, and the result of `strata_of`."""
     rows = solved_keys(secret, FORMS, batch, answers)
-    return replace(rows, data=(rows.data, strata_of(batch.table, by, edges)))
+    return replace(rows, data=(rows.data, strata_of(batch.table, wanted)))
 
 
 def _groups_of(
@@ -339,10 +337,9 @@ def _groups_of(
     names : list of str
         The names of strata.
     """
-    by, bins, seen = tuple(wanted.by), wanted.bins, Seen()
-    edges, blocks = [np.zeros((0, 2), np.int64)], []
+    seen, edges, blocks = Seen(), [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
-    for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, by, bins), pool, *how):
+    for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, wanted), pool, *how):
         keys, labelled = rows.data
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
         for those in seen.first_rows(keys).values():
@@ -352,8 +349,8 @@ def _groups_of(
         totals.add(rows.sums)
     spec.end(pool, start=0)  # the parts are yet to be written, and the time taken then
     known = {label for _, labels in blocks for label in labels}
-    check_ranges(by, bins, known)
-    names = in_order(known, [ranges(bins) if bins else ()] * len(by))
+    check_ranges(wanted, known)
+    names = in_order(known, [ranges(wanted.bins) if wanted.bins else ()] * len(wanted.by))
     number_of = {name: k for k, name in enumerate(names)}  # whatever the blocks are
     strata = [np.zeros(0, np.int64)]
     for each, labels in blocks:  # one of blank lines has none

@@ -24,7 +24,7 @@ from batchsolve.errors import InputError, quoted
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation
 from batchsolve.search.rows import STATUS_NAMES, Answers, Status
-from batchsolve.settings import PROVES_UNIQUENESS
+from batchsolve.settings import PROVES_UNIQUENESS, EvaluateSettings, PartSettings
 from batchsolve.settings.arguments import columns_of, number_of
 from batchsolve.tables.answers import Found, solved_among
 from batchsolve.tables.columns import as_text, have_text, in_one_line, values_as_text
@@ -151,13 +151,12 @@ JudgedSums = tuple[dict[Key, Ints], dict[str, list[tuple[int, str]]], list[Examp
 malformed predictions and unjudged rows, counted from 0, and why; and wrong predictions."""
 
 
+Strata = EvaluateSettings | PartSettings
+"""Settings that name the columns of strata, ``by``, and the bounds of ranges, ``bins``."""
+
+
 def judged(
-    prediction: str,
-    by: tuple[str, ...],
-    bins: tuple[float, ...],
-    names: list[str],
-    batch: Batch,
-    answers: Answers | None = None,
+    prediction: str, wanted: Strata, names: list[str], batch: Batch, answers: Answers | None = None
 ) -> Found:
     """Judge the rows of a batch; return the columns ``right`` and ``wrong_cells``, and the counts.
 
@@ -167,10 +166,7 @@ def judged(
     ----------
     prediction : str
         The column of predictions.
-    by : tuple of str
-        The columns of strata.
-    bins : tuple of float
-        Bounds of ranges of numbers, which are the strata then.
+    wanted : Strata
     names : list of str
         The columns of the output that the input has, too.
     batch : Batch
@@ -179,7 +175,7 @@ def judged(
     """
     text = in_one_line(as_text(batch.table, prediction))
     counts = {name: np.zeros(len(batch), np.int64) for name in FIELDS}
-    strata, labels = strata_of(batch.table, by, bins)
+    strata, labels = strata_of(batch.table, wanted)
     faults: Faults = {"malformed": {}, "unjudged": {}}
     wrong = []
     for grids in batch.grids:
@@ -258,26 +254,18 @@ def _graded(
     return counts, predicted, truth
 
 
-def strata_of(table: pa.Table, by: Key, bins: tuple[float, ...]) -> tuple[Ints, list[Key]]:
-    """Return the number of the stratum of each row, and the names of strata.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-    by : tuple of str
-        The columns.
-    bins : tuple of int or float
-        Bounds of ranges of numbers.
+def strata_of(table: pa.Table, wanted: Strata) -> tuple[Ints, list[Key]]:
+    """Return the number of the stratum of each row of a table, and the names of strata.
 
     Examples
     --------
     >>> table = pa.table({"band": ["hard", "easy", "hard"], "clues": [17, 30, 25]})
-    >>> strata_of(table, ("band",), ())
+    >>> strata_of(table, EvaluateSettings(by="band"))
     (array([0, 1, 0]), [('hard',), ('easy',)])
     """
     found, names = np.zeros(len(table), np.int64), [Key()]
-    for name in by:
-        each, values = _values(table, name, bins)
+    for name in wanted.by:
+        each, values = _values(table, name, wanted.bins)
         used, found = np.unique(found * len(values) + each, return_inverse=True)
         pairs = (divmod(k, len(values)) for k in used.tolist())
         names = [(*names[before], values[k]) for before, k in pairs]
@@ -309,12 +297,12 @@ def _range_of(value: str, bins: tuple[float, ...]) -> int:
     return bisect_right(bins, number_of(value))
 
 
-def check_ranges(by: Key, bins: tuple[float, ...], strata: Collection[Key]) -> None:
+def check_ranges(wanted: Strata, strata: Collection[Key]) -> None:
     """Raise `InputError` if ranges are wanted of a column whose strata are not numbers."""
-    if bins and strata and {*strata} <= {(NO_NUMBER,), (NO_VALUE,)}:
+    if wanted.bins and strata and {*strata} <= {(NO_NUMBER,), (NO_VALUE,)}:
         raise InputError(
-            f"column {quoted(by[0])} holds no numbers, of which `bins` are ranges; leave it out to "
-            f"have a stratum for each value"
+            f"column {quoted(wanted.by[0])} holds no numbers, of which `bins` are ranges; leave it "
+            f"out to have a stratum for each value"
         )
 
 
