@@ -34,7 +34,8 @@ RowSearch = Annotated[SearchSettings, SolveFileFields, {"limit": 2, "split_depth
 def from_files(session: Session, *task: Any, **how: Any) -> int:
     """Call a function of inputs and an output; print its sums, and the columns that it read."""
     summary = session.rows_of(*task, **how)
-    return answered(summary, session, summary, summary.columns, output=task[2])
+    columns = [summary.columns] if summary.column != "" else []  # files of problems have none
+    return answered(summary, session, summary, *columns, output=task[2])
 
 
 @command
@@ -86,9 +87,7 @@ def solve(
     1
         some row invalid, unfinished or disagreeing with its given solution
     """
-    summary = session.rows_of(bs.solve_file, inputs, output, search=search, files=files)
-    columns = [summary.columns] if summary.column != "" else []  # files of problems have none
-    return answered(summary, session, summary, *columns, output=output)
+    return from_files(session, bs.solve_file, inputs, output, search=search, files=files)
 
 
 @command

@@ -302,10 +302,7 @@ class Run(AbstractContextManager["Run"]):
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write rendered solutions to files; return the parts."""
         parts = [(part, n) for part, n in outputs if part.size >= SMALL_BYTES]
-        rest = [(part, n) for part, n in outputs if part.size < SMALL_BYTES]
-        if len(rest) == 1:
-            parts += rest
-        elif rest:
+        if rest := [(part, n) for part, n in outputs if part.size < SMALL_BYTES]:
             parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
         rows = (OutputRows(None, n).encoded(part) for part, n in parts)
         written = [part for each in rows for part in self._solutions.take(each)]
