@@ -16,25 +16,7 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 from batchsolve.errors import InputError, listed, quoted
-from batchsolve.settings.arguments import (
-    MRV,
-    UNLIMITED,
-    argument_errors,
-    bounds_of,
-    checked_box,
-    checked_branch,
-    columns_of,
-    each_of,
-    flag_of,
-    integer,
-    is_tabular,
-    number_of,
-    path_of,
-    seed_of,
-    text_of,
-    whole_number,
-    word_of,
-)
+from batchsolve.settings import arguments
 
 AUTO = "auto"
 """The name of the engine that suits the problem."""
@@ -118,12 +100,17 @@ def setting(
 
 def one_or_more(name: str, value: Any) -> int:
     """Return a whole number that is 1 or more."""
-    return whole_number(name, value, 1)
+    return arguments.whole_number(name, value, 1)
 
 
-def ranging(rule: str, number: Callable[[Any], Any], least: float, most: float) -> Any:
+def ranging(
+    rule: str,
+    number: Callable[[Any], Any] = arguments.integer,
+    least: float = 0,
+    most: float = arguments.UNLIMITED,
+) -> Any:
     """Declare a setting that is a `Range`; see `bounds_of`."""
-    check = lambda name, value: bounds_of(rule, value, number, least, most)  # noqa: E731
+    check = lambda name, value: arguments.bounds_of(rule, value, number, least, most)  # noqa: E731
     return setting(check=check, metavar="A..B")
 
 
@@ -211,14 +198,14 @@ def fields_of(kind: Any) -> dict[str, Field[Any]]:
 @cache
 def _checks_of(kind: Any) -> list[tuple[str, Any, Callable[[str, Any], Any]]]:
     """Return the name, the default and the check of each field that has a check."""
-    usual = {"str | None": text_of, "str": text_of, "bool": flag_of}
+    usual = {"str | None": arguments.text_of, "str": arguments.text_of, "bool": arguments.flag_of}
     each = fields_of(kind).values()
     checks = ((one, one.metadata["check"] or usual.get(str(one.type))) for one in each)
     return [(one.name, one.default, check) for one, check in checks if check]
 
 
 def _box(name: str, value: Any) -> tuple[int, int] | None:
-    return checked_box(value)
+    return arguments.checked_box(value)
 
 
 def _seconds(name: str, value: Any) -> Any:
@@ -232,9 +219,9 @@ def _depth(name: str, value: Any) -> int | None:
     if isinstance(value, str):
         if value == AUTO:
             return None
-        with argument_errors(f"{name} is a whole number, or 'auto'", value):
-            value = integer(value)
-    return whole_number(name, value)
+        with arguments.argument_errors(f"{name} is a whole number, or 'auto'", value):
+            value = arguments.integer(value)
+    return arguments.whole_number(name, value)
 
 
 @dataclass(frozen=True)
@@ -281,11 +268,11 @@ class SearchSettings(Settings):
     split_depth: int | Literal["auto"] | None = setting(check=_depth, metavar="D|auto")
     budget: int | None = setting(check=one_or_more)
     engine: str = setting(AUTO, metavar="NAME")
-    branch: str = setting(MRV, metavar="mrv|first|sharp[:ITEMS]")
+    branch: str = setting(arguments.MRV, metavar="mrv|first|sharp[:ITEMS]")
 
     def check_all(self) -> None:
         """See `Settings`; the branching rule of an engine is part of its name."""
-        if checked_branch(self.branch) != MRV:
+        if arguments.checked_branch(self.branch) != arguments.MRV:
             base, colon, _ = str(self.engine).partition(":")
             engine = f"{'dlx' if base == AUTO else base}:{self.branch}"
             if colon and self.engine != engine:
@@ -415,22 +402,22 @@ class PuzzleSettings(Settings):
     """
 
     heading = "Search"
-    seed: int = setting(0, check=seed_of)
+    seed: int = setting(0, check=arguments.seed_of)
     clues: tuple[int, int] | None = ranging(
-        "clues are a range such as 22..26 or (22, 26), fewest first", integer, 0, UNLIMITED
+        "clues are a range such as 22..26 or (22, 26), fewest first"
     )
     rating: tuple[float, float] | None = ranging(
         "a rating is a range such as 2.6..4.4 or (5.0, None)", float, -inf, inf
     )
     minimal: bool = setting(False)
     cages: tuple[int, int] | None = ranging(
-        "sizes of cages are a range such as 2..5 or (2, 5), smallest first", integer, 0, UNLIMITED
+        "sizes of cages are a range such as 2..5 or (2, 5), smallest first"
     )
     cage_layout: str | None = setting(file="the cage of each cell")
     marks: str | None = setting(metavar="KIND")
     lines: str | None = setting(metavar="KIND")
     line_cells: tuple[int, int] | None = ranging(
-        "sizes of lines are a range such as 3..5, smallest first", integer, 0, UNLIMITED
+        "sizes of lines are a range such as 3..5, smallest first"
     )
     jigsaw: bool = setting(False)
     constraints: str | None = setting(file="constraints, as of a column of tables")
@@ -443,7 +430,7 @@ class PuzzleSettings(Settings):
 
     def check_all(self) -> None:
         """See `Settings`."""
-        word_of("symmetry", self.symmetry, SYMMETRIES)
+        arguments.word_of("symmetry", self.symmetry, SYMMETRIES)
         if self.weights and not (self.minimal and self.symmetry == "none"):
             raise InputError("`weights` are those of `minimal` puzzles without a symmetry")
         if self.weights and self.has_drawn_rules:
@@ -456,13 +443,14 @@ class PuzzleSettings(Settings):
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
         given: Any = self.columns
         what = "columns are two names, such as quizzes,solutions"
-        with argument_errors(what, given):
+        with arguments.argument_errors(what, given):
             names = tuple(given.split(",") if isinstance(given, str) else given)
         if not all(isinstance(name, str) and name for name in names) or len(set(names)) != 2:
             raise InputError(f"{what}, not {quoted(given)}")
         object.__setattr__(self, "columns", names)
         what = "a file to compare with"
-        known = (one if is_tabular(one) else path_of(what, one) for one in each_of(self.unlike))
+        each = arguments.each_of(self.unlike)
+        known = (one if arguments.is_tabular(one) else arguments.path_of(what, one) for one in each)
         object.__setattr__(self, "unlike", tuple(known))
 
     @property
@@ -490,7 +478,7 @@ class ImageSettings(Settings):
         Write each row before its images.
     """
 
-    seed: int = setting(0, check=seed_of, heading="Solutions")
+    seed: int = setting(0, check=arguments.seed_of, heading="Solutions")
     original: bool = setting(False, heading="Solutions")
 
 
@@ -536,10 +524,10 @@ class DedupeSettings(Settings):
 
 def _check_strata(settings: Any) -> None:
     """Convert the columns of strata, and the bounds of ranges, which ascend."""
-    by: Any = columns_of(settings.by)
+    by: Any = arguments.columns_of(settings.by)
     bins: Any = () if settings.bins is None else settings.bins
-    with argument_errors("bins are numbers, such as 1,10,100", bins):
-        edges = tuple(map(number_of, bins.split(",") if isinstance(bins, str) else bins))
+    with arguments.argument_errors("bins are numbers, such as 1,10,100", bins):
+        edges = tuple(map(arguments.number_of, bins.split(",") if isinstance(bins, str) else bins))
     if edges and len(by) != 1:
         raise InputError("`bins` are of the values of one column; name it with `by`")
     if not all(-inf < edge < inf for edge in edges) or any(a >= b for a, b in pairwise(edges)):
@@ -593,7 +581,7 @@ class PartSettings(Settings):
     parts: str = setting(PARTS, check=lambda name, value: value, metavar="SHARES")  # or a dict
     by: Sequence[str] = setting((), metavar="NAME")
     bins: tuple[float, ...] = setting((), metavar="BOUNDS")
-    seed: int = setting(0, check=seed_of)
+    seed: int = setting(0, check=arguments.seed_of)
 
     check_all = _check_strata
 
@@ -645,7 +633,7 @@ class Plan(Settings):
         object.__setattr__(self, "split_depths", self.split_depths or (None,))
         for number in jobs:
             if number is not None:
-                whole_number("the number of jobs", number, 1)
+                arguments.whole_number("the number of jobs", number, 1)
         for depth in self.split_depths:
             self.settings(depth)
 

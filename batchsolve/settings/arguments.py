@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 from batchsolve.errors import BatchsolveError, InputError, is_table, prefixed, quoted, wrong_kind
 
@@ -35,6 +35,9 @@ FileNames = FileName | Sequence[FileName]
 
 Box = tuple[int, int] | str
 """The rows and columns of a box, such as ``(2, 3)`` or ``"2x3"``."""
+
+Depth = int | Literal["auto"] | None
+"""The depth to which a tree is expanded first."""
 
 Range = tuple[float | None, float | None] | float | str
 """Bounds, such as ``(22, 26)``, ``(4.0, None)``, ``"22..26"`` or ``"4.0.."``; or one number."""

@@ -8,20 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Literal,
-    TypedDict,
-    TypeVar,
-    get_args,
-    get_type_hints,
-    overload,
-)
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_args, get_type_hints, overload
 
 from batchsolve.errors import InputError, listed, quoted
 from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, fields_of
-from batchsolve.settings.arguments import Box, Range
+from batchsolve.settings.arguments import Box, Depth, Range
 
 if TYPE_CHECKING:
     from batchsolve.runs.progress import OnProgress
@@ -48,7 +39,7 @@ class _BoundFields(WorkerFields, total=False):
     search: SearchSettings | None
     limit: int | None
     node_limit: int | None
-    split_depth: int | Literal["auto"] | None
+    split_depth: Depth
     budget: int | None
 
 
