@@ -28,19 +28,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from batchsolve.errors import InputError, JournalError, OutputError, disk_errors, quoted, shortened
-from batchsolve.formats.whole_files import (
-    check_directory,
-    folder_beside,
-    followed,
-    is_in_memory,
-    only_writer,
-    partial_path,
-    put,
-    target_of,
-)
+from batchsolve.formats import whole_files
 from batchsolve.runs.journal import Part, check_is_no_link
 from batchsolve.search.rows import Write
 from batchsolve.settings.arguments import is_address
+from batchsolve.tables import places
 from batchsolve.tables.answers import (
     Encode,
     OutputRows,
@@ -52,19 +44,6 @@ from batchsolve.tables.answers import (
     header_for,
     sums_of,
     written_to,
-)
-from batchsolve.tables.places import (
-    HTTP,
-    UNFINISHED,
-    child,
-    files_in,
-    local_path,
-    make_folder,
-    put_file,
-    remove_file,
-    split_suffixes,
-    suffix_of,
-    sync_folder,
 )
 from batchsolve.tables.sources import PARTS, TASKS
 from batchsolve.workers import Pool
@@ -223,7 +202,7 @@ def output_at(path: str, is_whole: bool = False) -> Output:
         return Output()
     if is_address(path):
         return Parts(path)
-    target = followed(path.rstrip("/"))  # what a run keeps lies beside that
+    target = whole_files.followed(path.rstrip("/"))  # what a run keeps lies beside that
     if path.endswith("/") or os.path.isdir(path):
         return Parts(path if target == path.rstrip("/") else target + "/")
     return OneFile(target, is_whole)
@@ -240,21 +219,21 @@ class OneFile(Output):
     """
 
     def __init__(self, path: str, is_whole: bool = False) -> None:
-        self.path, self.kept = path, partial_path(path)
-        self.form = f"a {''.join(split_suffixes(path))} file"
+        self.path, self.kept = path, whole_files.partial_path(path)
+        self.form = f"a {''.join(places.split_suffixes(path))} file"
         self.journal = "" if is_whole else f"{self.kept}.journal"
         self._named = path if is_whole else self.kept  # in messages
 
     def check(self) -> None:
         """See `Output`."""
-        suffix, compression = split_suffixes(self.path)
+        suffix, compression = places.split_suffixes(self.path)
         if suffix not in FORMATS or (compression and suffix in (".parquet", ".npy")):
             more = ", .parquet or, of solutions alone, .npy; a folder of Parquet files ends with /"
             raise InputError(
                 f"{self.path}: the name must say the format: .csv, .tsv, .jsonl (each perhaps with "
                 f".gz, .bz2 or .zst){more if self.journal else ' or .parquet'}"
             )
-        target_of(self.path)
+        whole_files.target_of(self.path)
 
     def leftovers(self, resume: bool) -> str:
         """See `Output`."""
@@ -263,7 +242,8 @@ class OneFile(Output):
     @contextmanager
     def held(self) -> Iterator[str]:
         """See `Output`; lend a folder beside the file."""
-        with (only_writer if self.journal else folder_beside)(self.path) as folder:
+        hold = whole_files.only_writer if self.journal else whole_files.folder_beside
+        with hold(self.path) as folder:
             if not self.journal:
                 self.kept = os.path.join(folder, os.path.basename(self.kept))
             yield folder
@@ -285,7 +265,7 @@ class OneFile(Output):
                 self._append(header, Written.of(header))
             else:
                 self._go_on_from(written)
-            if suffix_of(self.path) == ".parquet":
+            if places.suffix_of(self.path) == ".parquet":
                 with disk_errors(self._named):
                     self._row_groups = _RowGroups(self.kept, self._whole, schema)
                     self._row_groups.grow_to(self._written.n_bytes)
@@ -335,12 +315,12 @@ class OneFile(Output):
             if self._row_groups is not None:
                 whole = self._whole
                 self._row_groups.finish()
-            elif suffix_of(self.path) == ".npy":
+            elif places.suffix_of(self.path) == ".npy":
                 whole = self._whole
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
         with disk_errors(self.path):
             self._file.close()
-            put(whole, self.path)
+            whole_files.put(whole, self.path)
             if whole != self.kept:
                 os.remove(self.kept)
 
@@ -454,38 +434,38 @@ class Parts(Output):
         if is_address(path):  # others may have the same last name
             digest = hashlib.blake2b(path.encode(errors="replace"), digest_size=4).hexdigest()
             beside = f"{os.path.basename(head)}-{digest}"
-        self.journal = partial_path(beside or ".") + ".journal"
+        self.journal = whole_files.partial_path(beside or ".") + ".journal"
 
     def check(self) -> None:
         """See `Output`."""
-        if self.path.partition("://")[0].lower() in HTTP:
+        if self.path.partition("://")[0].lower() in places.HTTP:
             raise OutputError(f"{self.path}: http takes no files; name a folder, or s3://…")
-        suffix = suffix_of(self.path)
+        suffix = places.suffix_of(self.path)
         if suffix in FORMATS:
             raise OutputError(
                 f"{self.path}: is a directory or an address, which gets a folder of Parquet files; "
                 f"leave out {suffix}, or name a file in the directory"
             )
-        local = local_path(self.path)
+        local = places.local_path(self.path)
         if local is not None:
-            check_directory(self.path, os.path.dirname(local.rstrip("/")) or ".")
+            whole_files.check_directory(self.path, os.path.dirname(local.rstrip("/")) or ".")
             if os.path.exists(local.rstrip("/")) and not os.path.isdir(local):
                 raise OutputError(f"{self.path}: is a file; name a folder")
-        files_in(self.path)
+        places.files_in(self.path)
 
     def held(self) -> AbstractContextManager[Any]:
         """See `Output`."""
-        return only_writer(self.journal)
+        return whole_files.only_writer(self.journal)
 
     def leftovers(self, resume: bool) -> str:
         """See `Output`."""
-        names = files_in(self.path)
-        has_others = any(not (resume and name.startswith(UNFINISHED)) for name in names)
+        names = places.files_in(self.path)
+        has_others = any(not (resume and name.startswith(places.UNFINISHED)) for name in names)
         return "is not empty" if has_others else ""
 
     def writer(self, table: RowTable, pool: Pool) -> Write:
         """See `Output`."""
-        if is_in_memory(self.path):
+        if whole_files.is_in_memory(self.path):
             puts = pool.workers.in_process
         else:
             puts = pool.workers.sees_files or is_address(self.path)
@@ -493,14 +473,14 @@ class Parts(Output):
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """See `Output`."""
-        make_folder(self.path)
+        places.make_folder(self.path)
         for part in parts:
             self._check(part)
         self._schema, self.n_parts = schema, len(parts)
         self.discard()
 
     def _check(self, part: Part) -> None:
-        place = child(self.path, part.name)
+        place = places.child(self.path, part.name)
         if (found := checksum_at(place)) != part.checksum:
             fault = "is gone" if found is None else "does not hold what was written"
             left = f"{self.path} and {self.journal}"
@@ -510,23 +490,29 @@ class Parts(Output):
         """See `Output`."""
         name = self.name_of(self.n_parts)  # blocks come in order
         if block.data is not None:
-            put_file(self.path, name, block.data)
+            places.put_file(self.path, name, block.data)
         self.n_parts += 1
         return [Part(name, block.n_rows, block.written.checksum)]
 
     def sync(self) -> None:
         """See `Output`."""
-        sync_folder(self.path)
+        places.sync_folder(self.path)
 
     def finish(self) -> None:
         """See `Output`."""
         if not self.n_parts:  # a table without rows still has columns
-            put_file(self.path, self.name_of(0), _parquet(pa.Table.from_batches([], self._schema)))
+            nothing = pa.Table.from_batches([], self._schema)
+            places.put_file(self.path, self.name_of(0), _parquet(nothing))
             self.n_parts = 1
         self.discard()
-        if gone := {self.name_of(k) for k in range(self.n_parts)} - {*files_in(self.path)}:
-            place = child(self.path, min(gone))
+        if gone := self._names - {*places.files_in(self.path)}:
+            place = places.child(self.path, min(gone))
             raise OutputError(f"{place}: was removed during the run; put it back if you have it")
+
+    @property
+    def _names(self) -> set[str]:
+        """The names of the parts so far."""
+        return {self.name_of(k) for k in range(self.n_parts)}
 
     def is_part(self, name: str) -> bool:
         """Return True for the name of a part, recorded or not."""
@@ -535,9 +521,10 @@ class Parts(Output):
 
     def discard(self) -> None:
         """Remove unrecorded parts, which killed workers or an earlier run left; see `Output`."""
-        for name in set(files_in(self.path)) - {self.name_of(k) for k in range(self.n_parts)}:
-            if name.startswith(UNFINISHED) or self.is_part(name):  # no others are ever removed
-                remove_file(self.path, name)
+        for name in {*places.files_in(self.path)} - self._names:
+            # no others are ever removed
+            if name.startswith(places.UNFINISHED) or self.is_part(name):
+                places.remove_file(self.path, name)
 
 
 def _encoded(
@@ -548,7 +535,7 @@ def _encoded(
     encoded = replace(rows.encoded(encode(rows.data)), read=sums_of(block.records()))
     if folder is None:
         return encoded
-    put_file(folder, part_name(block.number), encoded.data)
+    places.put_file(folder, part_name(block.number), encoded.data)
     return replace(encoded, data=None)
 
 
