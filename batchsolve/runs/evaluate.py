@@ -16,15 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.errors import InputError, InWords, counted, listed, printable, quoted
-from batchsolve.formats.pictures.svg import (
-    PAGE_STYLE,
-    as_svg,
-    escape,
-    grid_drawing,
-    html_page,
-    html_table,
-    text_table,
-)
+from batchsolve.formats.pictures import svg
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.runs.outputs import Parts, output_at
 from batchsolve.runs.progress import puzzles_taken
@@ -32,25 +24,12 @@ from batchsolve.runs.specs import Spec, table_or_file
 from batchsolve.settings import EvaluateSettings, FileSettings
 from batchsolve.settings.arguments import FileName, columns_of, path_of, table_or_each
 from batchsolve.settings.keywords import EvaluateFields, settings_of
+from batchsolve.tables import judged
 from batchsolve.tables.answers import RowTable, with_new_columns
 from batchsolve.tables.columns import check_holds_texts
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables, open_all
 from batchsolve.tables.frames import with_columns_of
-from batchsolve.tables.judged import (
-    MOST_EXAMPLES,
-    MOST_NAMED,
-    VERDICTS,
-    Example,
-    JudgedSums,
-    Key,
-    Stratum,
-    check_ranges,
-    in_order,
-    judged,
-    ranges,
-    shown_key,
-)
 from batchsolve.tables.places import suffix_of
 from batchsolve.tables.reader import Reader
 from batchsolve.tables.sources import Source, TableSource
@@ -111,14 +90,14 @@ class Evaluation(InWords):
     ['row 2: 4 characters; a 4×4 grid has 16']
     """
 
-    all: Stratum
-    strata: dict[Any, Stratum]
+    all: judged.Stratum
+    strata: dict[Any, judged.Stratum]
     column: str | None
     prediction: str
     truth: str | None
     by: str | tuple[str, ...] | None
     named: dict[str, list[str]]
-    examples: list[Example]
+    examples: list[judged.Example]
     seconds: float
     rows: Any = None
 
@@ -131,7 +110,7 @@ class Evaluation(InWords):
     def facts(self) -> dict[str, Any]:
         """The counts, with the intervals of shares of rows, in JSON types."""
         taken = {name: getattr(self, name) for name in ("column", "prediction", "truth", "by")}
-        strata = {shown_key(name): _facts(stratum) for name, stratum in self.strata.items()}
+        strata = {judged.shown_key(name): _facts(stratum) for name, stratum in self.strata.items()}
         return {**taken, ALL: _facts(self.all), "strata": strata, **self.named}
 
     @property
@@ -164,10 +143,10 @@ class Evaluation(InWords):
         return "\n".join([self.table, *map(printable, self.notes)])
 
     def _repr_html_(self) -> str:
-        return f"{html_table(self._table())}{self._notes_as_html()}"
+        return f"{svg.html_table(self._table())}{self._notes_as_html()}"
 
     def _notes_as_html(self) -> str:
-        return "".join(f"<p>{escape(note)}</p>\n" for note in [self.columns, *self.notes])
+        return "".join(f"<p>{svg.escape(note)}</p>\n" for note in [self.columns, *self.notes])
 
     def to_pandas(self) -> Any:
         """Return the counts of the strata as a data frame of pandas, a row for each.
@@ -191,7 +170,7 @@ class Evaluation(InWords):
     @property
     def table(self) -> str:
         """The table of the strata and of all rows, as text."""
-        return text_table(self._table())
+        return svg.text_table(self._table())
 
     def _table(self) -> list[list[str]]:
         """Return the cells of the table, the heads first."""
@@ -208,17 +187,17 @@ class Evaluation(InWords):
     def html(self) -> str:
         """The text of a self-contained HTML file: the table, and pictures of wrong predictions."""
         figures = "".join(map(self._figure, self.examples))
-        return html_page(
+        return svg.html_page(
             "Evaluation of predictions",
-            f"{PAGE_STYLE}{_TABLE_STYLE}",
+            f"{svg.PAGE_STYLE}{_TABLE_STYLE}",
             f"<h1>Evaluation of {counted(self.all.rows, 'prediction')}</h1>\n"
             f"{self._notes_as_html()}"
-            f"{html_table(self._table())}"
+            f"{svg.html_table(self._table())}"
             f"<p>Rows right: with Wilson intervals of 95 %.</p>\n"
             f'<main id="all">\n{figures}</main>\n',
         )
 
-    def _figure(self, example: Example) -> str:
+    def _figure(self, example: judged.Example) -> str:
         """Return a picture of a wrong prediction, its wrong cells marked."""
         puzzle, predicted, truth = example.puzzle, example.predicted, example.truth
         is_grid, has_truth = bool(predicted.any()), bool(truth.any())
@@ -230,11 +209,11 @@ class Evaluation(InWords):
         stratum = "".join(f", {name} {value}" for name, value in pairs)
         about = f"row {example.row:,}{stratum}: {why if is_grid else 'no grid'}"
         digits, marked = (predicted, wrong.tolist()) if is_grid else (puzzle, [])
-        drawing = grid_drawing(
+        drawing = svg.grid_drawing(
             example.problem, digits.tolist(), puzzle.tolist(), example.notation, marked
         )
-        svg = as_svg(drawing, about, style=False)
-        return f"<figure>{svg}<figcaption>{escape(about)}</figcaption></figure>\n"
+        drawn = svg.as_svg(drawing, about, style=False)
+        return f"<figure>{drawn}<figcaption>{svg.escape(about)}</figcaption></figure>\n"
 
     def save(self, path: FileName) -> None:
         """Write the page of `html`; it appears when it is complete."""
@@ -256,7 +235,7 @@ class Evaluation(InWords):
         from batchsolve.formats.pictures.charts import content, plot_format_of, strata_figure
 
         form, by = plot_format_of(path), ", ".join(columns_of(self.by))
-        strata = {shown_key(name): stratum for name, stratum in self.strata.items()}
+        strata = {judged.shown_key(name): stratum for name, stratum in self.strata.items()}
         write_whole(path, content(strata_figure(strata, self.all, by), form))
 
 
@@ -270,7 +249,7 @@ def _share(k: int, n: int, decimals: int = 2) -> str:
     return f"{100 * k / n:.{decimals}f} %" if n else "–"
 
 
-def _cells(stratum: Stratum) -> list[str]:
+def _cells(stratum: judged.Stratum) -> list[str]:
     """Return the cells of a line of the table."""
     low, high = (100 * bound for bound in stratum.interval("right"))
     right = f"{_share(stratum.right, stratum.judged, 1)} ({low:.1f}–{high:.1f})"
@@ -284,7 +263,7 @@ def _cells(stratum: Stratum) -> list[str]:
     ]
 
 
-def _facts(stratum: Stratum) -> dict[str, Any]:
+def _facts(stratum: judged.Stratum) -> dict[str, Any]:
     intervals = {
         f"{name}_interval": [round(bound, 6) for bound in stratum.interval(name)]
         for name in ("right", "keeping", "unviolated")
@@ -370,16 +349,16 @@ def evaluate(
     def table(reader: Reader) -> RowTable:
         """Return the output table: the rows with their verdicts, or nothing but the sums."""
         given = reader.schema if rows else pa.schema([])
-        found = partial(judged, column, wanted, given.names)
-        return RowTable(given, VERDICTS if rows else given, found)
+        found = partial(judged.judged, column, wanted, given.names)
+        return RowTable(given, judged.VERDICTS if rows else given, found)
 
     spec = Spec("evaluate", corpus, replace(corpus.reader, solution_column=known), table, counts)
     spec = spec.searched() if known is None else spec
     kept = table_or_file(spec, predictions, target, files, how)
-    check_ranges(wanted, counts.strata)
+    judged.check_ranges(wanted, counts.strata)
     bins = wanted.bins
-    ranks = [ranges(bins) if bins else _categories(sources[0], name) for name in by]
-    keys = in_order(counts.strata, ranks) if by else []
+    ranks = [judged.ranges(bins) if bins else _categories(sources[0], name) for name in by]
+    keys = judged.in_order(counts.strata, ranks) if by else []
     which = corpus.given_column, column, known, by[0] if len(by) == 1 else by or None
     return Evaluation(
         counts.all,
@@ -405,10 +384,10 @@ class _Counts:
     """The sums of an evaluation; see `Evaluation`."""
 
     by: Sequence[str]
-    all: Stratum = field(default_factory=Stratum)
-    strata: dict[Key, Stratum] = field(default_factory=dict)
+    all: judged.Stratum = field(default_factory=judged.Stratum)
+    strata: dict[judged.Key, judged.Stratum] = field(default_factory=dict)
     named: dict[str, list[str]] = field(default_factory=lambda: {"malformed": [], "unjudged": []})
-    examples: list[Example] = field(default_factory=list)
+    examples: list[judged.Example] = field(default_factory=list)
     in_bar: ClassVar[tuple[str, ...]] = ("right",)
 
     @property
@@ -421,12 +400,12 @@ class _Counts:
         """The number of right rows."""
         return self.all.right
 
-    def add(self, sums: JudgedSums) -> None:
+    def add(self, sums: judged.JudgedSums) -> None:
         """Add the counts of a block, whose rows are counted on from those before."""
         n_before, (strata, named, examples) = self.rows, sums
         for key, counts in strata.items():
             self.all.add(counts)
-            self.strata.setdefault(key, Stratum()).add(counts)
+            self.strata.setdefault(key, judged.Stratum()).add(counts)
         if len(self.strata) > MOST_STRATA:
             raise InputError(
                 f"{listed(self.by)} has more than {MOST_STRATA:,} values; give the bounds of "
@@ -434,8 +413,8 @@ class _Counts:
             )
         for name, faults in named.items():
             new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
-            self.named[name] += islice(new, MOST_NAMED - len(self.named[name]))
-        for example in examples[: MOST_EXAMPLES - len(self.examples)]:
+            self.named[name] += islice(new, judged.MOST_NAMED - len(self.named[name]))
+        for example in examples[: judged.MOST_EXAMPLES - len(self.examples)]:
             self.examples.append(example._replace(row=n_before + example.row + 1))
 
 

@@ -24,29 +24,13 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import Notation, default_box
 from batchsolve.problems.rules import OwnRules, Rules
 from batchsolve.problems.sudoku import Sudoku, Variant, Variants, drawn_notation
+from batchsolve.runs import specs
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Summary
 from batchsolve.runs.rate import NOT_RATED, RATINGS, SCALE, has_ratings, ratings_of
 from batchsolve.runs.repeats import PUZZLE_FORM, grid_keys, row_keys
-from batchsolve.runs.specs import (
-    Spec,
-    Tell,
-    identity_of,
-    outputs_of,
-    refuse_own_output,
-    run_files,
-    run_with,
-    table_of,
-    tables_of,
-)
-from batchsolve.settings import FileSettings, PuzzleSettings
+from batchsolve.settings import FileSettings, PuzzleSettings, keywords
 from batchsolve.settings.arguments import UNLIMITED, FileName, whole_number
-from batchsolve.settings.keywords import (
-    GenerateFields,
-    GenerateFileFields,
-    GenerateTableFields,
-    settings_of,
-)
 from batchsolve.tables.answers import Found, RowSums, RowTable
 from batchsolve.tables.columns import RowsError
 from batchsolve.tables.corpus import Corpus
@@ -121,7 +105,7 @@ class GenerateSummary(Summary):
 
 
 def generate_file(
-    output: FileName, n: int, **settings: Unpack[GenerateFileFields]
+    output: FileName, n: int, **settings: Unpack[keywords.GenerateFileFields]
 ) -> GenerateSummary:
     """Make puzzles, each with one solution, and write a table of them.
 
@@ -162,21 +146,21 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    how, wanted, files = settings_of(generate_file, settings, PuzzleSettings, FileSettings)
+    how, wanted, files = keywords.settings_of(generate_file, settings, PuzzleSettings, FileSettings)
     n = whole_number("n", n)
 
-    def spec(paths: list[str], output: Output) -> Spec:
+    def spec(paths: list[str], output: Output) -> specs.Spec:
         made = _generating(n, wanted, files)
         known = files_and_tables("a file to compare with", wanted.unlike)
-        refuse_own_output(wanted.unlike, known, output.path)
+        specs.refuse_own_output(wanted.unlike, known, output.path)
         if isinstance(output, Parts):
             made.source.size *= PART_BLOCKS
         return made
 
-    return run_files(spec, [], output, files, how)
+    return specs.run_files(spec, [], output, files, how)
 
 
-def generate_table(n: int, **settings: Unpack[GenerateTableFields]) -> pa.Table:
+def generate_table(n: int, **settings: Unpack[keywords.GenerateTableFields]) -> pa.Table:
     """Make puzzles, each with one solution, as a table of Arrow; see `generate_file`.
 
     ``unlike`` takes tables beside files. By default each call draws a new ``seed``, and logs it.
@@ -188,12 +172,14 @@ def generate_table(n: int, **settings: Unpack[GenerateTableFields]) -> pa.Table:
     (['puzzle', 'solution', 'clues'], 3)
     """
     settings = _seeded(settings)
-    how, wanted, files = settings_of(generate_table, settings, PuzzleSettings, FileSettings)
+    how, wanted, files = keywords.settings_of(
+        generate_table, settings, PuzzleSettings, FileSettings
+    )
     spec = _generating(whole_number("n", n), wanted, files)
-    return table_of(spec, how).combine_chunks()
+    return specs.table_of(spec, how).combine_chunks()
 
 
-def generate(n: int | None = None, **settings: Unpack[GenerateFields]) -> Iterator[Puzzle]:
+def generate(n: int | None = None, **settings: Unpack[keywords.GenerateFields]) -> Iterator[Puzzle]:
     """Make puzzles, each with one solution, one after another; see `generate_table`.
 
     Parameters
@@ -213,15 +199,17 @@ def generate(n: int | None = None, **settings: Unpack[GenerateFields]) -> Iterat
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    how, wanted, files = settings_of(generate, _seeded(settings), PuzzleSettings, FileSettings)
+    how, wanted, files = keywords.settings_of(
+        generate, _seeded(settings), PuzzleSettings, FileSettings
+    )
     n = None if n is None else whole_number("n", n)
-    pool, told = run_with(**how)
+    pool, told = specs.run_with(**how)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
 
     def puzzles() -> Iterator[Puzzle]:
         spec = _generating(n, wanted, files, FEW_ROWS)  # checked before workers start
         with told as tell, pool:
-            for table in tables_of(spec, pool, tell):
+            for table in specs.tables_of(spec, pool, tell):
                 for row in table.to_pylist():
                     own = tuple((name, row[name]) for name in (REGIONS, *OWN) if name in row)
                     yield Puzzle(**{name: row[name] for name in names}, own=own)
@@ -236,16 +224,17 @@ def _seeded(settings: Any) -> Any:
 
 def _generating(
     n: int | None, wanted: PuzzleSettings, files: FileSettings, size: int | None = None
-) -> Spec:
+) -> specs.Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
     maker = Maker(n, files.chunk or size, files, wanted)
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [_corpus_of(one, files.box) for one in known]  # before any output
-    same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": list(map(identity_of, known))}
+    unlike = list(map(specs.identity_of, known))
+    same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": unlike}
     totals = GenerateSummary(seed=wanted.seed, engine="lanes")
     totals.column, totals.solution_column = wanted.columns
     begin, table = partial(_learn, maker, corpora), partial(_puzzle_table, files)
-    return Spec("generate", maker, maker, table, totals, same, begin=begin)
+    return specs.Spec("generate", maker, maker, table, totals, same, begin=begin)
 
 
 def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
@@ -260,12 +249,12 @@ def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
         return Corpus([source], replace(plain, box=box))
 
 
-def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: Tell) -> None:
+def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: specs.Tell) -> None:
     """Let a maker know the puzzles of files, which its own are to be unlike."""
     each = [maker.known]
     for corpus in corpora:
-        spec, n_before = Spec("generate", corpus, corpus.reader), 0
-        for _, found in outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
+        spec, n_before = specs.Spec("generate", corpus, corpus.reader), 0
+        for _, found in specs.outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
             if found.sums.first_invalid:
                 row, why = found.sums.first_invalid
                 why += "; no puzzle can be compared with it, so leave it out"
