@@ -12,18 +12,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
-from batchsolve.cli import EXIT_INCOMPLETE, command
-from batchsolve.cli.options import (
-    Engine,
-    Json,
-    JsonOrQuiet,
-    Problem,
-    Puzzles,
-    Quiet,
-    Session,
-    Written,
-    how_written,
-)
+from batchsolve.cli import EXIT_INCOMPLETE, command, options
 from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, counted, listed, printable, quoted
@@ -51,7 +40,7 @@ class Asked:
     problem: str
     search: SearchSettings
     puzzles: FileSettings
-    session: Session
+    session: options.Session
 
 
 @contextmanager
@@ -74,11 +63,11 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
     """Read the problem that an argument names."""
     from batchsolve.runs.reading import read_problem
 
-    return read_problem(problem, **how_written(puzzles))
+    return read_problem(problem, **options.how_written(puzzles))
 
 
 @command
-def show(problem: Problem, /, *, puzzles: Puzzles, session: Json) -> int:
+def show(problem: options.Problem, /, *, puzzles: options.Puzzles, session: options.Json) -> int:
     """Print the size of a problem, and a picture of a grid.
 
     Examples
@@ -97,16 +86,16 @@ def show(problem: Problem, /, *, puzzles: Puzzles, session: Json) -> int:
 
 @command
 def draw(
-    problem: Problem,
+    problem: options.Problem,
     /,
-    output: Written,
+    output: options.Written,
     number: int | None = None,
     found: str | None = None,
     format_: Literal["svg", "html"] | None = None,
     *,
     search: FirstSearch,
-    puzzles: Puzzles,
-    session: JsonOrQuiet,
+    puzzles: options.Puzzles,
+    session: options.JsonOrQuiet,
 ) -> int:
     """Draw the first solutions of a problem.
 
@@ -191,7 +180,9 @@ def _write(text: str, output: str) -> None:
 
 
 @command
-def convert(problem: Problem, /, output: Written, *, puzzles: Puzzles) -> int:
+def convert(
+    problem: options.Problem, /, output: options.Written, *, puzzles: options.Puzzles
+) -> int:
     """Write a problem in another form.
 
     Clues leave out the options that clash with them. In .cnf and .opb, comments name the options of
@@ -232,14 +223,14 @@ def convert(problem: Problem, /, output: Written, *, puzzles: Puzzles) -> int:
 
 @command
 def estimate(
-    problem: Problem,
+    problem: options.Problem,
     /,
     probes: int = 1000,
     seed: int = 0,
     *,
-    search: Engine,
-    puzzles: Puzzles,
-    session: Json,
+    search: options.Engine,
+    puzzles: options.Puzzles,
+    session: options.Json,
 ) -> int:
     """Estimate the size of a search tree by random probes.
 
@@ -270,7 +261,7 @@ def estimate(
 
 
 @command
-def engines(session: Json) -> int:
+def engines(session: options.Json) -> int:
     """List the search engines and what each can do.
 
     Examples
@@ -343,7 +334,7 @@ def _answer(
 
 @command
 def graph(
-    problem: Problem,
+    problem: options.Problem,
     file: str,
     /,
     with_: Sequence[str] = (),
@@ -352,10 +343,10 @@ def graph(
     seed: int = 0,
     distinct: bool = False,
     list_: bool = False,
-    output: Written | None = None,
+    output: options.Written | None = None,
     *,
-    puzzles: Puzzles,
-    session: Json,
+    puzzles: options.Puzzles,
+    session: options.Json,
 ) -> int:
     """Count, list, sample or restrict a graph of solutions.
 
@@ -435,17 +426,17 @@ def graph(
 
 @command
 def sample(
-    problem: Problem,
+    problem: options.Problem,
     /,
     number: int = 1,
     seed: int = 0,
     distinct: bool = False,
     weighted: bool = False,
     memory: int | None = None,
-    output: Written = "-",
+    output: options.Written = "-",
     *,
-    puzzles: Puzzles,
-    session: Quiet,
+    puzzles: options.Puzzles,
+    session: options.Quiet,
 ) -> int:
     """Draw solutions of one problem at random.
 

@@ -96,12 +96,7 @@ def scale(
     2
         runs of one problem that disagree
     """
-    from batchsolve.scaling.experiment import (
-        about,
-        begin_experiment,
-        directory_for,
-        write_experiment,
-    )
+    from batchsolve.scaling import experiment as experiments
     from batchsolve.scaling.measure import check_plan, read_workloads, run_plan
 
     if weak is not None and weak < 1:
@@ -113,17 +108,18 @@ def scale(
     several, notation = list(dict.fromkeys(problems)), how_written(puzzles)
     workloads = [one for text in several for one in read_workloads(text, weak, by, **notation)]
     check_plan(workloads, plan)
-    home = directory_for(output, resume)
+    home = experiments.directory_for(output, resume)
     planned = {"problems": several, "weak": weak, "by": by, **notation, **asdict(plan)}
     for each in workloads:  # a file may have changed before the experiment is resumed
         planned[f"contents of {each.name}"] = each.problem.fingerprint[:8] + each.stacks.fingerprint
-    experiment = begin_experiment(home, about(sys.argv[1:], planned))
+    about = experiments.about(sys.argv[1:], planned)
+    experiment = experiments.begin_experiment(home, about)
     with interrupts():
         try:
             for run, log in run_plan(workloads, plan, experiment.runs):
                 experiment.runs.append(run)
                 experiment.logs.append(log)
-                write_experiment(home, experiment)
+                experiments.write_experiment(home, experiment)
                 check_interrupt()
                 session.note(run)
         except (KeyboardInterrupt, WorkersError) as error:

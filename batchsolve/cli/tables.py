@@ -17,18 +17,10 @@ from batchsolve.settings import (
     PuzzleSettings,
     RateSettings,
     SearchSettings,
-)
-from batchsolve.settings.keywords import (
-    AuditFields,
-    AugmentFileFields,
-    DedupeFields,
-    EvaluateFields,
-    GenerateFileFields,
-    RateFileFields,
-    SolveFileFields,
+    keywords,
 )
 
-RowSearch = Annotated[SearchSettings, SolveFileFields, {"limit": 2, "split_depth": 0}]
+RowSearch = Annotated[SearchSettings, keywords.SolveFileFields, {"limit": 2, "split_depth": 0}]
 
 
 def from_files(session: Session, *task: Any, **how: Any) -> int:
@@ -45,7 +37,7 @@ def solve(
     output: Written = "-",
     *,
     search: RowSearch,
-    files: Annotated[FileSettings, SolveFileFields],
+    files: Annotated[FileSettings, keywords.SolveFileFields],
     session: Session,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
@@ -97,7 +89,7 @@ def dedupe(
     output: Written = "-",
     *,
     wanted: DedupeSettings,
-    files: Annotated[FileSettings, DedupeFields],
+    files: Annotated[FileSettings, keywords.DedupeFields],
     session: Session,
 ) -> int:
     """Leave out the repeated puzzles of a table.
@@ -134,7 +126,7 @@ def generate(
     number: int = 1,
     *,
     wanted: PuzzleSettings,
-    files: Annotated[FileSettings, GenerateFileFields],
+    files: Annotated[FileSettings, keywords.GenerateFileFields],
     session: Session,
 ) -> int:
     """Make puzzles, each with one solution, which is proved.
@@ -188,7 +180,7 @@ def augment(
     *,
     number: int = 1,
     wanted: ImageSettings,
-    files: Annotated[FileSettings, AugmentFileFields],
+    files: Annotated[FileSettings, keywords.AugmentFileFields],
     session: Session,
 ) -> int:
     """Write random images of puzzles, relabelled and permuted.
@@ -227,7 +219,7 @@ def rate(
     output: TableOutput = "-",
     *,
     wanted: RateSettings,
-    files: Annotated[FileSettings, RateFileFields],
+    files: Annotated[FileSettings, keywords.RateFileFields],
     session: Session,
 ) -> int:
     """Rate 9×9 puzzles by the hardest technique that they need.
@@ -261,7 +253,7 @@ def audit(
     test: str,
     /,
     *,
-    files: Annotated[FileSettings, AuditFields],
+    files: Annotated[FileSettings, keywords.AuditFields],
     session: Session,
 ) -> int:
     """Count the leaks between a training and a test table.
@@ -300,7 +292,7 @@ def partition(
     output: Written,
     *,
     wanted: PartSettings,
-    files: Annotated[FileSettings, AuditFields],
+    files: Annotated[FileSettings, keywords.AuditFields],
     session: Session,
 ) -> int:
     """Divide a table into parts without a leak between them.
@@ -339,7 +331,7 @@ def evaluate(
     html: Written | None = None,
     rows: Written | None = None,
     plot: Written | None = None,
-    files: Annotated[FileSettings, EvaluateFields],
+    files: Annotated[FileSettings, keywords.EvaluateFields],
     session: Session,
 ) -> int:
     """Count rows, cells, clues and houses that predictions have right.

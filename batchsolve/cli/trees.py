@@ -11,18 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from click import BadParameter
 
 import batchsolve as bs
-from batchsolve.cli import EXIT_INCOMPLETE, answered, command
-from batchsolve.cli.options import (
-    NOTATION_LAST,
-    PROBLEM,
-    Engine,
-    Json,
-    JsonOrQuiet,
-    Problem,
-    Puzzles,
-    Session,
-    Written,
-)
+from batchsolve.cli import EXIT_INCOMPLETE, answered, command, options
 from batchsolve.cli.problems import Asked, draw_to_file, print_distribution, read, read_in_time
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, listed, named_errors, printable
@@ -42,13 +31,13 @@ _GOES_WITH = {
     "--project": "--engine, --time-limit and options of workers only: it counts all that solutions "
     "have",
 }
-CountedFiles = Annotated[FileSettings, NotationFields, CountFileFields, NOTATION_LAST]
+CountedFiles = Annotated[FileSettings, NotationFields, CountFileFields, options.NOTATION_LAST]
 Problems = Annotated[
     Sequence[str],
     Option(
         "PROBLEM...",
-        f"{PROBLEM} Several of these, a folder, a pattern, or with -o a table with a column "
-        "problem, give a row each.",
+        f"{options.PROBLEM} Several of these, a folder, a pattern, or with -o a table with a "
+        "column problem, give a row each.",
         "Input",
     ),
 ]
@@ -151,18 +140,18 @@ def search_tree(
 def count(
     problems: Problems,
     /,
-    output: Written | None = None,
-    run: Written | None = None,
+    output: options.Written | None = None,
+    run: options.Written | None = None,
     *,
     tree: TreeOptions,
     search: SearchSettings,
     memo: bool = False,
     memo_size: int | None = None,
-    graph: Written | None = None,
+    graph: options.Written | None = None,
     by: Literal["cost", "options"] | None = None,
     project: Sequence[str] = (),
     puzzles: CountedFiles,
-    session: Session,
+    session: options.Session,
 ) -> int:
     """Count every solution of one problem, or of each of many.
 
@@ -244,7 +233,7 @@ def count(
     if question := next((name for name in _GOES_WITH if name in given), ""):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
-        fits_workers = question == "--project" or session.workers == Session().workers
+        fits_workers = question == "--project" or session.workers == options.Session().workers
         fits_search = search == whole and fits[question]
         if given[1:] or puzzles.resume or not (fits_search and fits_workers):
             raise InputError(f"{question} goes with {_GOES_WITH[question]}")
@@ -293,16 +282,16 @@ def _count_projections(asked: Asked, items: Sequence[str]) -> int:
 
 @command
 def enumerate_(
-    problem: Problem,
+    problem: options.Problem,
     /,
-    output: Written,
+    output: options.Written,
     resume: bool = False,
     best: int | None = None,
     *,
     tree: TreeOptions,
     search: SearchSettings,
-    puzzles: Puzzles,
-    session: Session,
+    puzzles: options.Puzzles,
+    session: options.Session,
 ) -> int:
     """Write every solution of one problem.
 
@@ -345,7 +334,7 @@ def enumerate_(
 
 def report(
     result: Count,
-    session: Session,
+    session: options.Session,
     output: str = "",
     said: str = "",
     header: dict[str, Any] | None = None,
@@ -361,7 +350,7 @@ def report(
     return 0 if result.complete else EXIT_INCOMPLETE
 
 
-def nothing_of(session: Session) -> dict[str, Any]:
+def nothing_of(session: options.Session) -> dict[str, Any]:
     """Return the facts of a search that has found nothing yet."""
     from batchsolve.runs.count import Count
 
@@ -369,7 +358,9 @@ def nothing_of(session: Session) -> dict[str, Any]:
 
 
 @command
-def export(directory: str, /, output: Written, *, session: Annotated[Session, ("jobs",)]) -> int:
+def export(
+    directory: str, /, output: options.Written, *, session: Annotated[options.Session, ("jobs",)]
+) -> int:
     """Write the solutions of a run to one sorted file.
 
     Input
@@ -407,7 +398,7 @@ def export(directory: str, /, output: Written, *, session: Annotated[Session, ("
 
 
 @command
-def runs(directory: str, /, *, session: Json) -> int:
+def runs(directory: str, /, *, session: options.Json) -> int:
     """Print the finished and the remaining work of a run.
 
     Input
@@ -430,15 +421,15 @@ def runs(directory: str, /, *, session: Json) -> int:
 
 @command
 def split(
-    problem: Problem,
+    problem: options.Problem,
     /,
     depth: int,
-    output: Written,
+    output: options.Written,
     files: int | None = None,
     *,
-    search: Engine,
-    puzzles: Puzzles,
-    session: JsonOrQuiet,
+    search: options.Engine,
+    puzzles: options.Puzzles,
+    session: options.JsonOrQuiet,
 ) -> int:
     """Split one problem into files that can be counted or listed anywhere.
 
@@ -480,7 +471,7 @@ def split(
 
 
 @command
-def merge(results: Sequence[str], /, *, session: Json) -> int:
+def merge(results: Sequence[str], /, *, session: options.Json) -> int:
     """Add up the counts of the files of one split.
 
     It names parts that are missing, unfinished or counted twice.
