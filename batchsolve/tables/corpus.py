@@ -48,20 +48,7 @@ from batchsolve.problems.survey import (
 )
 from batchsolve.settings import FileSettings
 from batchsolve.settings.arguments import is_address
-from batchsolve.tables.columns import (
-    as_text,
-    delimited,
-    have_text,
-    in_one_line,
-    is_list,
-    is_number,
-    is_text,
-    lines,
-    nested,
-    number_kinds,
-    pencil_marks,
-    storage_of,
-)
+from batchsolve.tables import columns
 from batchsolve.tables.detection import open_all
 from batchsolve.tables.frames import are_cells
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of, rule_texts
@@ -221,7 +208,8 @@ class Corpus(Tables):
                     )
                 values = pa.repeat("", len(stacks))
                 if by is not None:
-                    values = as_text(batch.table, by).take(pa.array(stacks.roots)).fill_null("")
+                    texts = columns.as_text(batch.table, by)
+                    values = texts.take(pa.array(stacks.roots)).fill_null("")
                 codes = values.dictionary_encode()
                 indices = codes.indices.to_numpy()
                 for k, value in enumerate(codes.dictionary.to_pylist()):
@@ -249,12 +237,12 @@ class Corpus(Tables):
         of remote files, which are not read twice.
         """
         for source in self._sources:
-            is_text = source.layout.parse in (delimited, lines)
-            if not is_text or source.path == "-" or is_address(source.path):
+            is_plain = source.layout.parse in (columns.delimited, columns.lines)
+            if not is_plain or source.path == "-" or is_address(source.path):
                 return []
         grids = {self.column, self.solution_column, *self._predictions}
         names = [name for name in self.columns if name not in grids]
-        return [name for name, kinds in number_kinds(names, self._sample).items() if kinds]
+        return [name for name, kinds in columns.number_kinds(names, self._sample).items() if kinds]
 
     def _samples(self) -> Iterator[tuple[pa.Table, bool]]:
         """Yield the first rows, and True if the sample is complete.
@@ -271,7 +259,7 @@ class Corpus(Tables):
                 break
             if n_rows and self.waits():
                 yield pa.concat_tables(tables), False
-        if n_rows == 0 and self._sources[0].layout.parse is lines:
+        if n_rows == 0 and self._sources[0].layout.parse is columns.lines:
             raise InputError(f"{self.names}: no puzzles, only comments or blank lines")
         yield pa.concat_tables(tables), True
 
@@ -375,10 +363,10 @@ class Corpus(Tables):
     def _first_texts(self) -> tuple[pa.Array, pa.Array]:
         """Return the first puzzles, or the solutions of blank grids; and the same in one line."""
         if self.column in self.columns:
-            written = as_text(self._sample, self.column)
-            return written, in_one_line(written)
-        lines = _texts(self._sample, self.solution_column or self.column)
-        return lines, lines
+            written = columns.as_text(self._sample, self.column)
+            return written, columns.in_one_line(written)
+        texts = _texts(self._sample, self.solution_column or self.column)
+        return texts, texts
 
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
@@ -391,9 +379,9 @@ class Corpus(Tables):
         """
         with suppress(InputError):
             column = self._sample.select([name])  # a table would be cut column by column
-            texts = as_text(column.slice(0, most_rows), name)
+            texts = columns.as_text(column.slice(0, most_rows), name)
             is_long = (pc.max(pc.binary_length(texts)).as_py() or 0) >= least
-            if is_long and (seen := _shown_in(in_one_line(texts), self._blank)) is not None:
+            if is_long and (seen := _shown_in(columns.in_one_line(texts), self._blank)) is not None:
                 with suppress(AmbiguousNotationError):
                     Signs(blanks=self._blank).notation(seen)
                 return seen.form.n_digits
@@ -409,9 +397,9 @@ class Corpus(Tables):
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
     def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
-        columns = self.schema, self.column, self.solution_column
+        which = self.schema, self.column, self.solution_column
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
-        reader = partial(Reader, *columns, filename=self._filename, sizing=self._sizing)
+        reader = partial(Reader, *which, filename=self._filename, sizing=self._sizing)
         reader = partial(reader, has_boxes=boxes is not None, box_is_named=given.box is not None)
         has_boxes = any(boxes or ())
         if (drawn := self._drawn(given)) is not None:
@@ -423,7 +411,7 @@ class Corpus(Tables):
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
         written, texts = self._first_texts()
-        if pencil_marks(written, texts):
+        if columns.pencil_marks(written, texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
@@ -527,7 +515,7 @@ class Corpus(Tables):
 
         Their layout is drawn in the values, or named among the rules.
         """
-        values = as_text(self._sample[:100], self.column).to_pylist()
+        values = columns.as_text(self._sample[:100], self.column).to_pylist()
         drawing = _most_common(drawing_of(value or "") for value in values)
         name, _ = split_layout(given.rules)
         if name is None and self._holds_rules(RULES) and given.fixed is None:
@@ -586,11 +574,11 @@ class Corpus(Tables):
             return None
         texts = _texts(self._sample, BOX)
         boxes = [box_of(text or "") for text in texts.to_pylist()]
-        return boxes if any(boxes) or not have_text(texts).any() else None
+        return boxes if any(boxes) or not columns.have_text(texts).any() else None
 
     def _has_one_size(self) -> bool:
         """Return True if puzzles are lists, some but not all of which have a fixed length."""
-        sizes, _ = nested(self._sample.schema.field(self.column).type)
+        sizes, _ = columns.nested(self._sample.schema.field(self.column).type)
         return None in sizes and any(sizes)
 
     def _has_texts(self, name: str) -> bool:
@@ -598,12 +586,13 @@ class Corpus(Tables):
 
         Numbers are no rules, unless they are sums.
         """
-        kind = storage_of(self.schema.field(name).type)
+        kind = columns.storage_of(self.schema.field(name).type)
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
         if name in (*COLUMNS, BOX):
-            are_sums = name == SUMS and CAGES in self.columns and is_number(kind)
-            return is_text(kind) or pa.types.is_nested(kind) or "binary" in str(kind) or are_sums
-        return is_text(kind) or is_list(kind) or pa.types.is_struct(kind)
+            are_sums = name == SUMS and CAGES in self.columns and columns.is_number(kind)
+            is_binary = "binary" in str(kind)
+            return columns.is_text(kind) or pa.types.is_nested(kind) or is_binary or are_sums
+        return columns.is_text(kind) or columns.is_list(kind) or pa.types.is_struct(kind)
 
     def _example(self) -> str:
         values = self._sample[self.column]
@@ -642,4 +631,4 @@ def _layout_in(rules: str) -> str | None:
 
 def _texts(table: pa.Table, column: str) -> pa.Array:
     """Return a column as texts without line ends."""
-    return in_one_line(as_text(table, column))
+    return columns.in_one_line(columns.as_text(table, column))

@@ -33,15 +33,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    kind_of,
-    named_errors,
-    not_text,
-    prefixed,
-    quoted,
-    repeated,
-)
+from batchsolve.errors import InputError, kind_of, named_errors, prefixed, quoted, repeated
 from batchsolve.formats import grid_texts
 from batchsolve.formats.drawings import is_grid
 from batchsolve.formats.other_programs import is_grid_document, read_grid_document
@@ -51,22 +43,7 @@ from batchsolve.problems.notation import BLANKS, default_box, from_zero, numbers
 from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.settings.arguments import each_of, is_address, path_of
-from batchsolve.tables.columns import (
-    BOM,
-    JSON_TEXT,
-    MOST_RECORD_BYTES,
-    Layout,
-    Rows,
-    RowsError,
-    delimited,
-    first_record,
-    lines,
-    lines_of_cells,
-    never_closed,
-    record_end,
-    text_layout,
-    without_views,
-)
+from batchsolve.tables import columns
 from batchsolve.tables.frames import arrow_table
 from batchsolve.tables.places import check_announced, facts_of, files_of, name_of, suffix_of
 from batchsolve.tables.sources import (
@@ -121,10 +98,10 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
     first = _GAP.split(first_lines.strip(), 1)[0]
     if drawing_of(first) and not drawing_of(first.split()[0]):  # of grids that overlap
-        drawings = _GAP.split(content().removeprefix(BOM).decode().strip())
+        drawings = _GAP.split(content().removeprefix(columns.BOM).decode().strip())
         return pa.table({"puzzle": ["".join(each.split()) for each in drawings]})
     if form := grid_texts.form_of_drawing(first_lines):
-        return _drawn_table(content().removeprefix(BOM).decode(), form)
+        return _drawn_table(content().removeprefix(columns.BOM).decode(), form)
     return None
 
 
@@ -132,7 +109,7 @@ def _arrow_table(data: bytes) -> pa.Table:
     """Read a file or a stream of Arrow, as of Feather and of datasets that are saved to disk."""
     with prefixed("cannot be read as Arrow", InputError, Exception):
         open_it = pa.ipc.open_file if data.startswith(_ARROW_FILE) else pa.ipc.open_stream
-        return without_views(open_it(pa.BufferReader(data)).read_all())
+        return columns.without_views(open_it(pa.BufferReader(data)).read_all())
 
 
 def _numpy_table(data: bytes) -> pa.Table:
@@ -244,7 +221,7 @@ def _drawn_table(text: str, form: grid_texts.DrawnForm) -> pa.Table:
 # ---- text -----------------------------------------------------------------------------------
 
 
-def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
+def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
     """Return the layout of a file, and the number of bytes of its header."""
     suffix = suffix_of(path)
     is_table = suffix in (".csv", ".tsv", ".tab")
@@ -260,20 +237,21 @@ def text_layout_of(path: str, head: bytes) -> tuple[Layout, int]:
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
         has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
         header = head.index(first.encode()) + len(first) if has_header else 0
-        return text_layout(("puzzle",), partial(lines_of_cells, mark, " " * are_numbers)), header
+        parse = partial(columns.lines_of_cells, mark, " " * are_numbers)
+        return columns.text_layout(("puzzle",), parse), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
-        return text_layout(("puzzle",), lines), 0
+        return columns.text_layout(("puzzle",), columns.lines), 0
     has_name, has_words = _names_a_grid(first, second), _has_words(first)
     if is_table or has_name or has_words or _has_grid(first):
         before = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[before:]
-        names = io.BytesIO(head.lstrip(b"\r\n")).readline().decode(errors="replace")
-        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(names)
-        columns, header = _header(head, delimiter)
-        if len(columns) == 1 and not (is_table or has_words):  # a title of lines
-            return text_layout(columns, lines), before + header
-        return text_layout(columns, delimited, delimiter), before + header
-    return text_layout(_line_columns(first.partition(" #")[0].split()), lines), 0
+        titles = io.BytesIO(head.lstrip(b"\r\n")).readline().decode(errors="replace")
+        delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(titles)
+        names, header = _header(head, delimiter)
+        if len(names) == 1 and not (is_table or has_words):  # a title of lines
+            return columns.text_layout(names, columns.lines), before + header
+        return columns.text_layout(names, columns.delimited, delimiter), before + header
+    return columns.text_layout(_line_columns(first.partition(" #")[0].split()), columns.lines), 0
 
 
 def _first_lines(head: bytes) -> tuple[str, str]:
@@ -364,11 +342,11 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     ``puzzle``, ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
-    end, is_open = record_end(head, begin, delimiter, most=1)
+    end, is_open = columns.record_end(head, begin, delimiter, most=1)
     if end == begin:
         if is_open:
-            raise never_closed(head[begin:])
-        if len(head) >= HEAD_BYTES - len(BOM):
+            raise columns.never_closed(head[begin:])
+        if len(head) >= HEAD_BYTES - len(columns.BOM):
             raise InputError(f"the header has more than {HEAD_BYTES >> 20} MB; shorten its names")
         end = len(head)
     names, below = _fields(head[begin:end].decode(), delimiter), list[str]()
@@ -389,7 +367,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
 
 def _fields(header: str, delimiter: str) -> list[str]:
     try:
-        return list(map(str.strip, first_record(io.StringIO(header), delimiter)))
+        return list(map(str.strip, columns.first_record(io.StringIO(header), delimiter)))
     except csv.Error as error:
         raise InputError(
             f"the header cannot be read, because it holds a carriage return that ends no line: "
@@ -400,7 +378,7 @@ def _fields(header: str, delimiter: str) -> list[str]:
 # ---- JSON lines -----------------------------------------------------------------------------
 
 
-def json_layout(data: bytes) -> Layout:
+def json_layout(data: bytes) -> columns.Layout:
     """Choose columns and types from the first lines of a file of JSON objects.
 
     Values that Arrow has no type for become JSON text in marked columns.
@@ -409,17 +387,17 @@ def json_layout(data: bytes) -> Layout:
     if not any(records):
         why = next(iter(faults.values()), "objects without fields")
         raise InputError(f"{why}; write each object on one line, or all in one array")
-    return Layout(_json_schema(records), json_lines)
+    return columns.Layout(_json_schema(records), json_lines)
 
 
-def json_lines(layout: Layout, data: bytes) -> Rows:
+def json_lines(layout: columns.Layout, data: bytes) -> columns.Rows:
     """Parse JSON objects, one per line, all with the same fields."""
     records, faults = _objects(data.decode())
     known = set(layout.schema.names)
     for number, record in enumerate(records, 1):
         if extra := record.keys() - known:
             why = f"the field {quoted(min(extra))} is new; give all objects the same fields"
-            raise RowsError(why, number, number)
+            raise columns.RowsError(why, number, number)
     return _of_records(records, layout.schema), faults
 
 
@@ -456,7 +434,7 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             kind = None
         if kind is None or pa.types.is_struct(kind):
-            fields.append(pa.field(key, pa.string(), metadata=JSON_TEXT))
+            fields.append(pa.field(key, pa.string(), metadata=columns.JSON_TEXT))
         else:
             fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
     return pa.schema(fields)
@@ -464,7 +442,7 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
 
 def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
     values = [record.get(field.name) for record in records]
-    if field.metadata == JSON_TEXT:
+    if field.metadata == columns.JSON_TEXT:
         texts = (None if v is None else json.dumps(v, ensure_ascii=False) for v in values)
         return pa.array(texts, pa.string())
     try:
@@ -473,7 +451,7 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
             column.cast(pa.null())  # a number is not text
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        raise RowsError(
+        raise columns.RowsError(
             f"the field {quoted(field.name)} has values of another type than in the first rows "
             f"({field.type}); give it one type",
             1,
@@ -508,7 +486,7 @@ def open_source(path: str) -> Source:
             file = opened.enter_context(open_file(path))
             stream = Stream(file)
         head = _head_of(stream)
-        text = head.removeprefix(BOM)
+        text = head.removeprefix(columns.BOM)
         if not text or text.isspace():
             raise InputError("is empty; expected puzzles, one a line, or a table with a header")
         name = file.name if isinstance(file, zipfile.ZipExtFile) else path
@@ -520,12 +498,13 @@ def open_source(path: str) -> Source:
         table = read_document(suffix_of(name), text, lambda: head + file.read())
         if table is not None:
             return TableSource(table, path)
-        if kind_of(head) and not _is_text(head):
-            raise InputError(f"{not_text(head)}; expected CSV, TSV, Parquet, JSON lines or text")
+        if (kind := kind_of(head)) and not _is_text(head):
+            why = f"not UTF-8 text, but {kind}"
+            raise InputError(f"{why}; expected CSV, TSV, Parquet, JSON lines or text")
         length = None if path == "-" or is_packed else facts_of(path).size
         check_announced(path, length or 0)
         head = _with_first_line(head, stream)
-        first = len(head) - len(head.removeprefix(BOM))
+        first = len(head) - len(head.removeprefix(columns.BOM))
         layout, header = text_layout_of(name, head[first:])
         return TextSource(path, layout, length, first + header, stream if path == "-" else None)
 
@@ -536,8 +515,8 @@ def source_of(path: str, data: bytes) -> TableSource | TextSource:
     Lines may end in a carriage return alone.
     """
     if data.startswith(b"PAR1"):
-        return TableSource(without_views(pq.read_table(pa.BufferReader(data))), path)
-    text = data.removeprefix(BOM)
+        return TableSource(columns.without_views(pq.read_table(pa.BufferReader(data))), path)
+    text = data.removeprefix(columns.BOM)
     if b"\n" not in text:
         text = text.replace(b"\r", b"\n")
     table = read_document(suffix_of(path), text, lambda: text)
@@ -569,7 +548,7 @@ def _head_of(stream: Stream) -> bytes:
     while True:
         end = stream.end_by(HEAD_BYTES)
         head = stream.look(0, end)
-        if end == HEAD_BYTES or stream.has_ended or _tells(head.removeprefix(BOM)):
+        if end == HEAD_BYTES or stream.has_ended or _tells(head.removeprefix(columns.BOM)):
             return head
 
 
@@ -591,8 +570,8 @@ def _with_first_line(head: bytes, stream: Stream) -> bytes:
         If that line has more than `MOST_RECORD_BYTES`.
     """
     while not (stream.has_ended or any(end in head.lstrip() for end in (b"\n", b"\r"))):
-        if len(head) > MOST_RECORD_BYTES:
-            raise InputError(f"its first line has more than {MOST_RECORD_BYTES >> 20} MB")
+        if len(head) > columns.MOST_RECORD_BYTES:
+            raise InputError(f"its first line has more than {columns.MOST_RECORD_BYTES >> 20} MB")
         head = stream.look(0, stream.end_by(len(head) + SKIP_BYTES))
     return head
 
@@ -682,7 +661,7 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
             found += files_of([path_of(what, one)])
         else:
             which = name if one is inputs else f"{name}[{k}]"
-            found.append(TableSource(without_views(arrow_table(one)), which))
+            found.append(TableSource(columns.without_views(arrow_table(one)), which))
     check_read_once(found)
     return found
 

@@ -37,26 +37,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Sudoku, Variants, drawing_of
 from batchsolve.problems.survey import MOST_PLAIN, NO_FORM, Form, Signs, forms
 from batchsolve.search.rows import Answers, Status
-from batchsolve.tables.columns import (
-    as_json,
-    as_text,
-    have_text,
-    in_one_line,
-    pencil_marks,
-    retyped,
-    texts_of,
-    with_numbers,
-    without_brackets,
-)
-from batchsolve.tables.rule_columns import (
-    ARITHMETIC,
-    CAGES,
-    COLUMNS,
-    CONSTRAINTS,
-    MARKS,
-    Part,
-    RuleColumns,
-)
+from batchsolve.tables import columns, rule_columns
 from batchsolve.tables.sources import FILENAME, Block
 
 BOX = "box"
@@ -111,7 +92,7 @@ class Grids:
     puzzles: Bytes
     given: Bytes
     has_given: Bools
-    parts: list[Part]
+    parts: list[rule_columns.Part]
     own: dict[str, pa.Array] = field(default_factory=dict)
 
     def places(self, rows: Ints) -> Ints:
@@ -150,7 +131,7 @@ class Grids:
             right[places] = problem.at(some).check(self.puzzles_of(some), found[places])
         return right
 
-    def one_by_one(self) -> Iterator[Part]:
+    def one_by_one(self) -> Iterator[rule_columns.Part]:
         """Yield the parts; each row with own rules is one."""
         for problem, rows in self.parts:
             if isinstance(problem, Variants):
@@ -173,7 +154,7 @@ class Shape:
         Words before the faults of its rows.
     """
 
-    rules: RuleColumns
+    rules: rule_columns.RuleColumns
     notation: Notation
     solution_notation: Notation
     read_as: str = ""
@@ -182,7 +163,7 @@ class Shape:
     def usual(cls, problem: GridProblem) -> Shape:
         """Return the shape of grids in memory, which are in no notation."""
         n = problem.n_digits
-        return cls(RuleColumns(n, fixed=problem), usual_notation(n), usual_notation(n))
+        return cls(rule_columns.RuleColumns(n, fixed=problem), usual_notation(n), usual_notation(n))
 
     @cached_property
     def problem(self) -> GridProblem:
@@ -222,7 +203,7 @@ class Shape:
             given, bad = self.solutions_of(solutions)
             has_given = bad == FINE
             if not has_given.all():
-                has_given = have_text(solutions)
+                has_given = columns.have_text(solutions)
         if self.notation.begins_at_zero:
             self._refuse_arithmetic(rows, texts.own, faults)
         parts = [(self.problem, rows)]
@@ -237,7 +218,7 @@ class Shape:
         """
         _, given, bad = encoded(self.solution_notation, solutions)
         n, odd = self.rules.n_digits, np.flatnonzero((bad != FINE) & (bad != TWO_BLANKS))
-        lines = in_one_line(solutions.take(pa.array(odd)))
+        lines = columns.in_one_line(solutions.take(pa.array(odd)))
         codes = forms(lines)
         for form in (Form(n, True), Form(n, False)):
             may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters
@@ -255,10 +236,11 @@ class Shape:
         self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
     ) -> None:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
-        has_values = {name: have_text(own[name]) for name in ARITHMETIC if name in own}
-        if CAGES in own:
-            listed = pc.match_substring_regex(own[CAGES], _LISTED_SUM)
-            has_values[CAGES] = np.asarray(pc.fill_null(listed, False))
+        there = (name for name in rule_columns.ARITHMETIC if name in own)
+        has_values = {name: columns.have_text(own[name]) for name in there}
+        if rule_columns.CAGES in own:
+            listed = pc.match_substring_regex(own[rule_columns.CAGES], _LISTED_SUM)
+            has_values[rule_columns.CAGES] = np.asarray(pc.fill_null(listed, False))
         for name, has_value in has_values.items():
             why = (
                 f"{self.read_as}{name} need digits from 1, and those of the alphabet "
@@ -298,7 +280,7 @@ def encoded(notation: Notation, text: pa.Array) -> EncodedGrids:
     """
     grids, wrong = notation.encode(text)
     if (odd := wrong != FINE).any():
-        lines = in_one_line(text.filter(pa.array(odd)))
+        lines = columns.in_one_line(text.filter(pa.array(odd)))
         text = pc.replace_with_mask(text, pa.array(odd), lines)
         grids[odd], wrong[odd] = notation.encode(lines)
     return text, grids, wrong
@@ -447,7 +429,7 @@ class Reader:
     @property
     def schema(self) -> pa.Schema:
         """The columns of `Batch.table`."""
-        schema = retyped(self.input_schema, self.numbers)
+        schema = columns.retyped(self.input_schema, self.numbers)
         if self._are_blank:
             schema = schema.append(pa.field(self.column, pa.string()))
         return schema.append(FILENAME) if self.filename else schema
@@ -483,14 +465,15 @@ class Reader:
         if self._are_blank:
             usual = self.main.rules.n_digits
             table = table.append_column(self.column, blank_grids(table, self.sizing, usual))
+        given = self.solution_column
         texts = Texts(
-            as_text(table, self.column),
-            self.solution_column and as_text(table, self.solution_column),
-            as_text(table, BOX) if self.has_boxes else None,
+            columns.as_text(table, self.column),
+            given and columns.as_text(table, given),
+            columns.as_text(table, BOX) if self.has_boxes else None,
             {name: rule_texts(table, name) for name in self._rule_columns},
         )
         grids = self._grids(texts, faults)
-        table = with_numbers(table, self.numbers)
+        table = columns.with_numbers(table, self.numbers)
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         return Batch(table, grids, faults, block)
@@ -498,7 +481,7 @@ class Reader:
     def _grids(self, texts: Texts, faults: dict[int, str]) -> list[Grids]:
         """Return the grids of a block, shape by shape; add the faults of malformed rows."""
         lines, puzzles, wrong = encoded(self.main.notation, texts.puzzles)
-        if marks := pencil_marks(texts.puzzles, lines):
+        if marks := columns.pencil_marks(texts.puzzles, lines):
             texts = self._marked(texts, marks, faults)
         texts = texts._replace(puzzles=lines)
         others = self._others(texts, wrong, faults)
@@ -515,16 +498,16 @@ class Reader:
     def _marked(self, texts: Texts, marks: dict[int, str], faults: dict[int, str]) -> Texts:
         """Add the pencil marks of puzzles, by row, to the column of marks."""
         nothing = pa.repeat(pa.scalar("", pa.string()), len(texts.puzzles))
-        column = texts.own.get(MARKS, nothing).to_pylist()
+        column = texts.own.get(rule_columns.MARKS, nothing).to_pylist()
         for row, text in marks.items():
-            if MARKS not in self.main.rules.names:
+            if rule_columns.MARKS not in self.main.rules.names:
                 why = "pencil marks, which no puzzle of the first rows has; begin with such a row"
                 faults.setdefault(row, why)
             elif column[row]:
-                why = f"pencil marks, and marks in the column {MARKS!r}; leave out one of them"
+                why = "pencil marks, and marks in the column 'marks'; leave out one of them"
                 faults.setdefault(row, why)
             column[row] = text
-        return texts._replace(own={**texts.own, MARKS: pa.array(column, pa.string())})
+        return texts._replace(own={**texts.own, rule_columns.MARKS: pa.array(column, pa.string())})
 
     def _others(
         self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]
@@ -588,7 +571,7 @@ class Reader:
         notations = self.signs.notations_of_each(lines, form)
         of_solutions = notations
         if solutions is not None:
-            given = in_one_line(solutions.take(pa.array(rows)))
+            given = columns.in_one_line(solutions.take(pa.array(rows)))
             of_solutions = self._of_solutions(notations, form, given)
         alike: dict[Any, list[int]] = {}
         pairs = zip(notations, of_solutions, strict=True)
@@ -615,12 +598,12 @@ class Reader:
 
 def rule_texts(table: pa.Table, name: str) -> pa.Array:
     """Return a column of rules as text; constraints are not lists."""
-    text = texts_of(as_json(table, name), name)
-    return text if name == CONSTRAINTS else without_brackets(text)
+    text = columns.texts_of(columns.as_json(table, name), name)
+    return text if name == rule_columns.CONSTRAINTS else columns.without_brackets(text)
 
 
 @lru_cache(maxsize=1024)
-def _shape(rules: RuleColumns, notation: Notation, solution: Notation) -> Shape | str:
+def _shape(rules: rule_columns.RuleColumns, notation: Notation, solution: Notation) -> Shape | str:
     """Return a shape, or the fault of its rows that the rules do not fit the size."""
     read_as = _read_as(Form(rules.n_digits, not notation.symbols))
     shape = Shape(rules, notation, solution, read_as)
@@ -689,14 +672,14 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     codes = np.full(len(table), NO_FORM)
     drawings: dict[int, str] = {}
     for name in sizing:
-        if name in (*COLUMNS, BOX):
+        if name in (*rule_columns.COLUMNS, BOX):
             found = _codes(_sizes_told(name, rule_texts(table, name)))
         else:
-            text = texts_of(as_json(table, name), name)
+            text = columns.texts_of(columns.as_json(table, name), name)
             marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
             each = ((row, drawing_of(text[row].as_py())) for row in marked)
             drawings = {row: drawn for row, drawn in each if drawn}
-            found = forms(in_one_line(text))
+            found = forms(columns.in_one_line(text))
         codes = np.where(codes == NO_FORM, found, codes)
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
@@ -719,10 +702,10 @@ def _sizes_told(name: str, text: pa.Array) -> Ints:
     """Return the size of the grid that each text of a column of rules or boxes tells, or 0."""
     if name == BOX:
         return _boxes(text, {}).prod(axis=1)
-    if name == CONSTRAINTS:
+    if name == rule_columns.CONSTRAINTS:
         return np.array(list(map(_size_of_constraints, text.to_pylist())), np.int64)
-    sizes = forms(in_one_line(text)) // 2
-    if name == CAGES:
+    sizes = forms(columns.in_one_line(text)) // 2
+    if name == rule_columns.CAGES:
         are_lists = pc.fill_null(pc.match_substring_regex(text, r"^\s*(\[|[0-9]+;[0-9]+,)"), False)
         sizes[np.asarray(are_lists)] = list(map(_size_of_cages, text.filter(are_lists).to_pylist()))
     return sizes

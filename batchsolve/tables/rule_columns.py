@@ -21,18 +21,10 @@ from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
+from batchsolve.problems import sudoku
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers, default_box
 from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, boxes, n_regions, regions_of
-from batchsolve.problems.sudoku import (
-    Variants,
-    check_layout,
-    drawn_labels,
-    grid_problem,
-    grid_rules,
-    split_layout,
-    square_drawing,
-)
 from batchsolve.settings.arguments import names_in
 from batchsolve.tables.columns import have_text
 
@@ -102,7 +94,7 @@ class RuleColumns:
             for (rules, regions, *own), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
-                    labels = drawn_labels(regions, drawing) if regions.strip() else []
+                    labels = sudoku.drawn_labels(regions, drawing) if regions.strip() else []
                     houses = regions_of(labels, self.n_digits)
                     said = own_rules(self.n_digits, tuple(own), drawing).key(*names_in(rules))
                     digest = hashlib.sha256(repr((houses, said)).encode()).digest()
@@ -125,14 +117,14 @@ class RuleColumns:
         if self.fixed is not None:
             return self.fixed
         names, regions = self._all(rules), regions or self.regions
-        return grid_problem(self.n_digits, self.box, names, regions, self.drawing)
+        return sudoku.grid_problem(self.n_digits, self.box, names, regions, self.drawing)
 
     def _all(self, *rules: str) -> str | None:
         """Return the named rules of all rows and these."""
         own = "+".join(filter(None, map(str.strip, rules)))
-        layout, _ = split_layout(own)
+        layout, _ = sudoku.split_layout(own)
         if layout is not None and self.drawing is None:
-            check_layout(layout, square_drawing(self.n_digits))
+            sudoku.check_layout(layout, sudoku.square_drawing(self.n_digits))
         return "+".join(filter(None, (self.rules, own))) or None
 
     def parts(self, rows: Ints, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
@@ -177,7 +169,7 @@ class RuleColumns:
         for place in np.flatnonzero(wrong).tolist():  # labels with separators, or a fault
             regions[place] = _NONE
             with _faults_of(rows[place : place + 1], faults), malformed(f"column {REGIONS!r}"):
-                labels = drawn_labels(texts[place].as_py(), square_drawing(n))
+                labels = sudoku.drawn_labels(texts[place].as_py(), sudoku.square_drawing(n))
                 for region, cells in enumerate(regions_of(labels, n)):
                     regions[place, list(cells)] = region
         if self.regions is None and (box := self.box or default_box(n)):
@@ -198,7 +190,7 @@ class RuleColumns:
         if (regions[rows] == regions[rows[0]]).all():
             return self.problem(rules, columns[REGIONS][int(rows[0])].as_py())
         given = OwnRules.blank(len(regions))._replace(regions=_filled(regions, rows))
-        return Variants(self.base(rules, has_regions=True), given)
+        return sudoku.Variants(self.base(rules, has_regions=True), given)
 
     def base(
         self,
@@ -225,7 +217,7 @@ class RuleColumns:
         names = self._all(rules, *(said.names if said else ()))
         regions = None if has_regions else text or self.regions
         has_boxes = not has_regions and (said is None or said.has_boxes)
-        return grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
+        return sudoku.grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
 
     def _parts_of_own(
         self,
@@ -249,7 +241,7 @@ class RuleColumns:
                 if is_read.any() and not (base.cages or base.marks):
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
                     given = given._replace(regions=_filled(regions, read))
-                    parts.append((Variants(base, given), read))
+                    parts.append((sudoku.Variants(base, given), read))
         alike: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
         for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
             text = "" if text.isspace() else text
@@ -312,7 +304,7 @@ def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Byte
         for row in rows.tolist():
             own[row] = beyond
     rows = np.sort(np.concatenate([some for _, _, some in said]))
-    return Variants(shared, OwnRules.of(own, _filled(regions, rows))), rows
+    return sudoku.Variants(shared, OwnRules.of(own, _filled(regions, rows))), rows
 
 
 def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bools:

@@ -22,18 +22,7 @@ import pyarrow.parquet as pq
 from batchsolve.errors import InputError, ServerError, listed, named_errors, quoted, repeated
 from batchsolve.formats.whole_files import content_of, opened, unpacked
 from batchsolve.settings.arguments import is_address, real_path
-from batchsolve.tables.columns import (
-    JSON_TEXT,
-    MOST_RECORD_BYTES,
-    Layout,
-    Rows,
-    arrow_stream,
-    checked_table,
-    never_closed,
-    record_end,
-    start_of,
-    without_views,
-)
+from batchsolve.tables import columns
 from batchsolve.tables.places import Facts, exists, facts_of, name_of, open_to_read
 
 FILENAME = pa.field("filename", pa.string())
@@ -132,7 +121,7 @@ class Span:
                 groups = list(range(self.begin, self.end))
                 with pq.ParquetFile(file) as parquet:
                     rows = parquet.read_row_groups(groups, use_threads=False)
-                    return without_views(rows.combine_chunks())
+                    return columns.without_views(rows.combine_chunks())
             return _between(file, self.begin, self.end)
 
 
@@ -169,7 +158,7 @@ class Block:
     """
 
     data: Span | Files | bytes | pa.Table
-    layout: Layout
+    layout: columns.Layout
     name: str
     end: Boundary
     number: int = 0
@@ -186,7 +175,7 @@ class Block:
         """The number of the file that the block is from, counted from 0."""
         return self.end.source
 
-    def rows(self) -> Rows:
+    def rows(self) -> columns.Rows:
         """Parse the block.
 
         Raises
@@ -234,7 +223,7 @@ class Block:
             if isinstance(data, pa.Table):
                 end = min(begin + most_rows, n)
             else:
-                end, _ = record_end(data, begin, self.layout.delimiter, most_rows)
+                end, _ = columns.record_end(data, begin, self.layout.delimiter, most_rows)
                 end = end if end > begin else n  # the last line may lack a line end
             yield replace(self, data=data[begin:end], end=Boundary(self.source, first + end))
             begin = end
@@ -242,7 +231,7 @@ class Block:
 
 def _copied(rows: pa.Table) -> pa.Table:
     """Return a copy of a slice of a table."""
-    return pa.ipc.open_stream(arrow_stream(rows)).read_all()
+    return pa.ipc.open_stream(columns.arrow_stream(rows)).read_all()
 
 
 def _is_doubly_fixed(kind: pa.DataType) -> bool:
@@ -397,17 +386,17 @@ def cut(
             if not source.has_ended:
                 continue
             if quoted:
-                raise never_closed(source.look(begin, stop))
+                raise columns.never_closed(source.look(begin, stop))
             end = stop
         if end > begin:
             yield source.take(begin, end), end
             begin, length = end, min(2 * length, size.most)
             if size.may_vary:
                 length = min(length, max(LAST_BYTES, (source.size - begin) // 2))
-        elif length > MOST_RECORD_BYTES:
+        elif length > columns.MOST_RECORD_BYTES:
             raise InputError(
-                f"a record of more than {MOST_RECORD_BYTES >> 20} MB: "
-                f"{start_of(source.look(begin, stop))}; is a quotation mark never closed?"
+                f"a record of more than {columns.MOST_RECORD_BYTES >> 20} MB: "
+                f"{columns.start_of(source.look(begin, stop))}; is a quotation mark never closed?"
             )
         else:
             length *= 2  # growing steps, because each one searches the record from its beginning
@@ -421,7 +410,7 @@ def _last_record_end(
     for first in (tail, begin):
         data = source.look(first, stop)
         if delimiter and b'"' in data:
-            end, quoted = record_end(data, 0, delimiter)
+            end, quoted = columns.record_end(data, 0, delimiter)
             return first + end, quoted
         if end := data.rfind(b"\n") + 1:
             return first + end, False
@@ -450,7 +439,7 @@ class TextSource:
     """
 
     path: str
-    layout: Layout
+    layout: columns.Layout
     length: int | None
     first: int
     _stream: Stream | None = field(default=None, repr=False)  # of standard input
@@ -525,15 +514,15 @@ class ParquetSource:
     """
 
     path: str
-    layout: Layout
+    layout: columns.Layout
     length: int
 
     @classmethod
     def of(cls, path: str) -> ParquetSource:
         """Read the schema of a file."""
         with open_to_read(path) as opened, pq.ParquetFile(opened) as file:
-            schema = without_views(pa.Table.from_batches([], file.schema_arrow)).schema
-            return cls(path, Layout(schema, checked_table), file.metadata.num_rows)
+            schema = columns.without_views(pa.Table.from_batches([], file.schema_arrow)).schema
+            return cls(path, columns.Layout(schema, columns.checked_table), file.metadata.num_rows)
 
     def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
         """See `TextSource.cut`."""
@@ -552,7 +541,7 @@ class ParquetSource:
                     yield plain.take(first, last + 1, of_row_groups=True), end
                     continue
                 for batch in file.iter_batches(most, list(range(first, last + 1))):
-                    table = without_views(pa.Table.from_batches([batch]))
+                    table = columns.without_views(pa.Table.from_batches([batch]))
                     stop = begin + len(table)
                     if begin < offset < stop:
                         table = table.slice(offset - begin)
@@ -594,9 +583,9 @@ class TableSource:
     path: str = "the table"
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> columns.Layout:
         """The layout of its records."""
-        return Layout(self.table.schema, checked_table)
+        return columns.Layout(self.table.schema, columns.checked_table)
 
     @property
     def length(self) -> int:
@@ -629,7 +618,7 @@ class Files:
     schema: ClassVar[pa.Schema] = pa.schema(
         [("name", pa.string()), ("content", pa.large_binary()), ("fault", pa.string())]
     )
-    layout: ClassVar[Layout] = Layout(schema, checked_table)
+    layout: ClassVar[columns.Layout] = columns.Layout(schema, columns.checked_table)
     path: ClassVar[str] = "the files"
 
     @property
@@ -810,7 +799,9 @@ class Tables:
 
 def _kinds(schema: pa.Schema) -> list[tuple[str, Any]]:
     """Return the name and the type of each column; that of values of several kinds is JSON."""
-    return [(each.name, "JSON" if each.metadata == JSON_TEXT else each.type) for each in schema]
+    return [
+        (each.name, "JSON" if each.metadata == columns.JSON_TEXT else each.type) for each in schema
+    ]
 
 
 def _describe(schema: pa.Schema) -> str:

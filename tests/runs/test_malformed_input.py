@@ -12,7 +12,7 @@ from conftest import PUZZLE as SMALL, SOLUTION as SMALL_S, SOLVED as S, rows_of_
 from cutting import small_blocks
 from invoking import invoke, invoke_on
 
-from batchsolve.tables import detection
+from batchsolve.tables import columns, detection
 
 P = "".join("." if (k * k // 5 + k) % 2 else digit for k, digit in enumerate(S))
 SWAP = str.maketrans("12", "21")
@@ -238,7 +238,7 @@ def test_a_first_line_of_json_may_be_longer_than_the_sample(solve, monkeypatch, 
         done = solve(text, name="in.jsonl", out="out.jsonl")
         assert (done.code, done.column("solution")) == (0, [S, S2])
         assert done.column("note") == [record["note"] for record in records]
-    monkeypatch.setattr(detection, "MOST_RECORD_BYTES", 1 << 14)
+    monkeypatch.setattr(columns, "MOST_RECORD_BYTES", 1 << 14)
     solve(data, name="in.jsonl", out="other.csv").assert_refused("its first line has more than")
 
 

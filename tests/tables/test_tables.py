@@ -346,7 +346,7 @@ def test_a_header_may_be_longer_than_what_is_read_of_a_file_at_first(tmp_path, m
     path, long = tmp_path / "in.csv", "x" * (3 << 20)
     path.write_text(f"puzzle,{long}\n{P},1\n")
     assert Corpus([str(path)]).columns == ["puzzle", long]
-    monkeypatch.setattr("batchsolve.tables.detection.MOST_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr("batchsolve.tables.columns.MOST_RECORD_BYTES", 1 << 20)
     with pytest.raises(InputError, match=r"in\.csv: its first line has more than 1 MB"):
         Corpus([str(path)])
     path.write_text(f'"puzzle\n",{long}\n{P},1\n')
