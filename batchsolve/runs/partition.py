@@ -355,11 +355,8 @@ def _groups_of(
     strata = [np.zeros(0, np.int64)]
     for each, labels in blocks:  # one of blank lines has none
         strata.append(np.array([number_of[label] for label in labels], np.int64)[each])
-    return (
-        _labels(seen.n_rows, np.concatenate(edges)),
-        np.concatenate(strata),
-        [*map(shown_key, names)],
-    )
+    labels_of = _labels(seen.n_rows, np.concatenate(edges))
+    return labels_of, np.concatenate(strata), [*map(shown_key, names)]
 
 
 def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> Ints:

@@ -41,6 +41,10 @@ Part = tuple[GridProblem, Ints]
 """A problem, and the rows of a block that are its grids."""
 
 
+OwnTexts = dict[str, pa.Array]
+"""Columns as text, by name."""
+
+
 @dataclass(frozen=True)
 class RuleColumns:
     """The rules of the rows of a corpus.
@@ -81,7 +85,7 @@ class RuleColumns:
         """True if grids without boxes have no rules: no column gives them regions."""
         return not {REGIONS, CONSTRAINTS}.intersection(self.names)
 
-    def key_digits(self, puzzles: Bytes, columns: dict[str, pa.Array]) -> Bytes:
+    def key_digits(self, puzzles: Bytes, columns: OwnTexts) -> Bytes:
         """Return digits that tell rows apart: the grid, the regions and a hash of other rules."""
         digits, every = [puzzles], np.arange(len(puzzles))
         hashed = list(self.names)
@@ -127,7 +131,7 @@ class RuleColumns:
             sudoku.check_layout(layout, sudoku.square_drawing(self.n_digits))
         return "+".join(filter(None, (self.rules, own))) or None
 
-    def parts(self, rows: Ints, columns: dict[str, pa.Array], faults: dict[int, str]) -> list[Part]:
+    def parts(self, rows: Ints, columns: OwnTexts, faults: dict[int, str]) -> list[Part]:
         """Return the parts of some rows of a block; add the faults of rows with wrong rules.
 
         Parameters
@@ -181,9 +185,7 @@ class RuleColumns:
         whole[rows] = regions
         return whole
 
-    def _problem_of(
-        self, rules: str, rows: Ints, columns: dict[str, pa.Array], regions: Bytes
-    ) -> GridProblem:
+    def _problem_of(self, rules: str, rows: Ints, columns: OwnTexts, regions: Bytes) -> GridProblem:
         """Return the problem of rows whose own rules are regions, or none."""
         if not regions.size:
             return self.problem(rules)
@@ -220,12 +222,7 @@ class RuleColumns:
         return sudoku.grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
 
     def _parts_of_own(
-        self,
-        rules: str,
-        rows: Ints,
-        columns: dict[str, pa.Array],
-        regions: Bytes,
-        faults: dict[int, str],
+        self, rules: str, rows: Ints, columns: OwnTexts, regions: Bytes, faults: dict[int, str]
     ) -> list[Part]:
         """Return the parts of rows whose own columns say something; add the faults of others.
 
@@ -307,7 +304,7 @@ def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Byte
     return sudoku.Variants(shared, OwnRules.of(own, _filled(regions, rows))), rows
 
 
-def _are_there(columns: dict[str, pa.Array], names: Sequence[str], n: int) -> Bools:
+def _are_there(columns: OwnTexts, names: Sequence[str], n: int) -> Bools:
     """Return True for each row that has a text in one of these columns."""
     each = (have_text(columns[name]) for name in names if name in columns)
     return np.logical_or.reduce([np.zeros(n, np.bool_), *each])
@@ -366,7 +363,7 @@ def own_rules(n: int, texts: tuple[str, ...], drawing: str = "") -> RuleReader:
 
 
 def _by_texts(
-    columns: dict[str, pa.Array], names: Sequence[str], rows: Ints
+    columns: OwnTexts, names: Sequence[str], rows: Ints
 ) -> list[tuple[tuple[str, ...], Ints]]:
     """Return the different texts of some rows in some columns, and the rows that have them.
 
