@@ -497,17 +497,18 @@ class Reader:
 
     def _marked(self, texts: Texts, marks: dict[int, str], faults: dict[int, str]) -> Texts:
         """Add the pencil marks of puzzles, by row, to the column of marks."""
+        name = rule_columns.MARKS
         nothing = pa.repeat(pa.scalar("", pa.string()), len(texts.puzzles))
-        column = texts.own.get(rule_columns.MARKS, nothing).to_pylist()
+        column = texts.own.get(name, nothing).to_pylist()
         for row, text in marks.items():
-            if rule_columns.MARKS not in self.main.rules.names:
+            if name not in self.main.rules.names:
                 why = "pencil marks, which no puzzle of the first rows has; begin with such a row"
                 faults.setdefault(row, why)
             elif column[row]:
-                why = "pencil marks, and marks in the column 'marks'; leave out one of them"
+                why = f"pencil marks, and marks in the column {name!r}; leave out one of them"
                 faults.setdefault(row, why)
             column[row] = text
-        return texts._replace(own={**texts.own, rule_columns.MARKS: pa.array(column, pa.string())})
+        return texts._replace(own={**texts.own, name: pa.array(column, pa.string())})
 
     def _others(
         self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]
