@@ -103,14 +103,9 @@ def one_or_more(name: str, value: Any) -> int:
     return arguments.whole_number(name, value, 1)
 
 
-def ranging(
-    rule: str,
-    number: Callable[[Any], Any] = arguments.integer,
-    least: float = 0,
-    most: float = arguments.UNLIMITED,
-) -> Any:
-    """Declare a setting that is a `Range`; see `bounds_of`."""
-    check = lambda name, value: arguments.bounds_of(rule, value, number, least, most)  # noqa: E731
+def ranging(rule: str, *of_bounds: Any) -> Any:
+    """Declare a setting that is a `Range`, given the other arguments of `bounds_of`."""
+    check = lambda name, value: arguments.bounds_of(rule, value, *of_bounds)  # noqa: E731
     return setting(check=check, metavar="A..B")
 
 

@@ -10,7 +10,7 @@ import operator
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any, Literal
 
@@ -356,7 +356,24 @@ def checked_box(box: Any, **texts: Any) -> tuple[int, int] | None:
     return rows, columns
 
 
-def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, most: Any) -> Any:
+def integer(value: Any) -> int:
+    """Return an integer that may be written as text, in the digits 0 to 9.
+
+    Examples
+    --------
+    >>> integer("12"), integer(12)
+    (12, 12)
+    """
+    if not isinstance(value, str):
+        return operator.index(value)
+    if not value.isascii():  # int reads the digits of all scripts
+        raise Unfit(f"{value!r} has digits other than 0 to 9")
+    return int(value)
+
+
+def bounds_of(
+    kind: str, given: Any, number: Any = integer, least: Any = 0, most: Any = UNLIMITED
+) -> Any:
     """Return the two bounds of a `Range`.
 
     Parameters
@@ -365,7 +382,7 @@ def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, m
         The meaning of the range, for messages.
     given : Range
     number : callable
-        Converts a bound.
+        Converts a bound; by default they are whole.
     least, most : int or float
         The bounds where the range has none.
 
@@ -392,21 +409,6 @@ def bounds_of(kind: str, given: Any, number: Callable[[Any], Any], least: Any, m
     if not least <= low <= high:
         raise InputError(f"{kind}, not {quoted(given) if isinstance(given, str) else given}")
     return low, high
-
-
-def integer(value: Any) -> int:
-    """Return an integer that may be written as text, in the digits 0 to 9.
-
-    Examples
-    --------
-    >>> integer("12"), integer(12)
-    (12, 12)
-    """
-    if not isinstance(value, str):
-        return operator.index(value)
-    if not value.isascii():  # int reads the digits of all scripts
-        raise Unfit(f"{value!r} has digits other than 0 to 9")
-    return int(value)
 
 
 def columns_of(by: str | Iterable[str] | None) -> tuple[str, ...]:
