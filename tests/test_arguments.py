@@ -11,7 +11,7 @@ import pytest
 from conftest import PUZZLE as GRID, SOLUTION
 
 import batchsolve as bs
-from batchsolve.cli import as_options
+from batchsolve.cli.options import as_options
 from batchsolve.settings import FileSettings
 from batchsolve.settings.keywords import GenerateFileFields, SearchFields, SolveFileFields
 

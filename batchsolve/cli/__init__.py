@@ -21,11 +21,10 @@ import click
 from click.exceptions import Exit
 
 import batchsolve
-from batchsolve.cli.options import Session, as_options, by_heading, parameters_of
+from batchsolve.cli import options
 from batchsolve.cli.terminal import Terminated, TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, first_line, printable
 from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
-from batchsolve.settings import entries_of, sections_of
 from batchsolve.settings.arguments import real_path
 
 EXIT_INCOMPLETE, EXIT_ERROR, EXIT_INTERRUPTED, EXIT_TERMINATED = 1, 2, 130, 143
@@ -132,7 +131,7 @@ class _Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and options, aligned under their headings."""
-        for heading, parameters in by_heading(self.get_params(ctx)).items():
+        for heading, parameters in options.by_heading(self.get_params(ctx)).items():
             records = filter(None, (each.get_help_record(ctx) for each in parameters))
             with formatter.section(heading):
                 formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
@@ -146,8 +145,8 @@ def command(function: Callable[..., int]) -> Callable[..., int]:
     "Examples" has commands to try, and "Exit codes" the meanings of 0 and 1 for this command, and
     errors of it alone, of code 2.
     """
-    parameters, groups = parameters_of(function)
-    said = sections_of(function)
+    parameters, groups = options.parameters_of(function)
+    said = options.sections_of(function)
 
     def run(**given: Any) -> None:
         def answer() -> int:
@@ -159,7 +158,8 @@ def command(function: Callable[..., int]) -> Callable[..., int]:
 
         raise Exit(_exit_code(answer))
 
-    codes = {int(code): text for code, (_, text) in entries_of(said.get("Exit codes", "")).items()}
+    ends = options.entries_of(said.get("Exit codes", ""))
+    codes = {int(code): text for code, (_, text) in ends.items()}
     has_workers = any(each.name == "address" for each in parameters)
     app.add_command(
         _Command(
@@ -199,7 +199,7 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
 
 
 def answered(
-    found: Any, session: Session, *lines: object, output: str = "", answer: object = None
+    found: Any, session: options.Session, *lines: object, output: str = "", answer: object = None
 ) -> int:
     """Print the facts that a function has found, or an answer and lines; return the exit code."""
     facts = {**found.facts, "seconds": round(found.seconds, 3)}
@@ -271,7 +271,7 @@ def _fail(error: Exception, why: str) -> int:
 def _said(error: BatchsolveError | OSError) -> str:
     """Return the message of an error, in the form of the package's messages."""
     if isinstance(error, BatchsolveError) or not error.strerror:
-        return as_options(str(error))
+        return options.as_options(str(error))
     if error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     is_printed = error.errno in _OF_WRITING  # others come from a fork, for instance
@@ -289,4 +289,4 @@ class _BesideBars(logging.Handler):
 
 def _notes(error: BaseException) -> list[str]:
     """Return the notes of an error: commands that go on with an interrupted run."""
-    return list(map(as_options, getattr(error, "__notes__", [])))
+    return list(map(options.as_options, getattr(error, "__notes__", [])))

@@ -43,16 +43,7 @@ from click.shell_completion import CompletionItem
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, named_errors, printable
 from batchsolve.formats.whole_files import text_of
-from batchsolve.settings import (
-    AUTO,
-    FileSettings,
-    Option,
-    SearchSettings,
-    entries_of,
-    meanings_of,
-    sections_of,
-    setting,
-)
+from batchsolve.settings import AUTO, FileSettings, Option, SearchSettings, setting
 from batchsolve.settings.keywords import NotationFields
 
 HEADINGS = ("Input", "Search", "Solutions", "Workers", "Output", "Notation of grids")
@@ -216,6 +207,46 @@ def _conversion(kind: Any, metavar: str | None) -> Any:
         return click.Choice(get_args(kind))
     # settings read these texts themselves
     return str if get_origin(kind) in (tuple, Sequence) or metavar == "D|auto" else kind
+
+
+# ---- docstrings as help texts ----------------------------------------------------------------
+
+
+def sections_of(documented: Any) -> dict[str, str]:
+    """Return the sections of a docstring by their headings; what stands above them has none, "".
+
+    Examples
+    --------
+    >>> list(sections_of(sections_of))
+    ['', 'Examples']
+    """
+    text = inspect.getdoc(documented) or ""  # python -OO leaves no docstrings
+    begin, *parts = re.split(r"^(.+)\n-{3,}\n", text, flags=re.MULTILINE)
+    return {"": begin.strip(), **dict(zip(parts[::2], parts[1::2], strict=True))}
+
+
+def entries_of(section: str) -> dict[str, tuple[str, str]]:
+    r"""Return the entries of a section: what follows the name and a colon, and the text below.
+
+    Examples
+    --------
+    >>> entries_of("n : int\n    The number of\n    solutions.\n")
+    {'n': ('int', 'The number of solutions.')}
+    """
+    found = re.findall(r"^(\w+)(?: : (.*))?\n((?:    .*\n?)+)", section, re.MULTILINE)
+    return {name: (form, " ".join(text.replace("`", "").split())) for name, form, text in found}
+
+
+def meanings_of(settings: type) -> dict[str, str]:
+    """Return the meaning of each field: the attributes of the docstring, as plain text.
+
+    Examples
+    --------
+    >>> meanings_of(SearchSettings)["node_limit"]
+    'Nodes after which the search of a row, or of the problem, stops.'
+    """
+    attributes = entries_of(sections_of(settings).get("Attributes", ""))
+    return {name: text for name, (_, text) in attributes.items()}
 
 
 # ---- parameters -----------------------------------------------------------------------------

@@ -5,8 +5,6 @@ This module imports nothing heavy, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
@@ -118,43 +116,6 @@ def settings_that(use: str) -> list[str]:
     ['filename', 'stats', 'canonical']
     """
     return [declared.name for declared in fields(FileSettings) if declared.metadata["uses"][use]]
-
-
-def sections_of(documented: Any) -> dict[str, str]:
-    """Return the sections of a docstring by their headings; what stands above them has none, "".
-
-    Examples
-    --------
-    >>> list(sections_of(sections_of))
-    ['', 'Examples']
-    """
-    text = inspect.getdoc(documented) or ""  # python -OO leaves no docstrings
-    begin, *parts = re.split(r"^(.+)\n-{3,}\n", text, flags=re.MULTILINE)
-    return {"": begin.strip(), **dict(zip(parts[::2], parts[1::2], strict=True))}
-
-
-def entries_of(section: str) -> dict[str, tuple[str, str]]:
-    r"""Return the entries of a section: what follows the name and a colon, and the text below.
-
-    Examples
-    --------
-    >>> entries_of("n : int\n    The number of\n    solutions.\n")
-    {'n': ('int', 'The number of solutions.')}
-    """
-    found = re.findall(r"^(\w+)(?: : (.*))?\n((?:    .*\n?)+)", section, re.MULTILINE)
-    return {name: (form, " ".join(text.replace("`", "").split())) for name, form, text in found}
-
-
-def meanings_of(settings: type) -> dict[str, str]:
-    """Return the meaning of each field: the attributes of the docstring, as plain text.
-
-    Examples
-    --------
-    >>> meanings_of(SearchSettings)["node_limit"]
-    'Nodes after which the search of a row, or of the problem, stops.'
-    """
-    attributes = entries_of(sections_of(settings).get("Attributes", ""))
-    return {name: text for name, (_, text) in attributes.items()}
 
 
 class Settings:

@@ -23,9 +23,9 @@ from conftest import PUZZLE as GRID, SOLUTION
 from invoking import invoke, refused, run_python
 
 from batchsolve.cli import all_commands, app
-from batchsolve.cli.options import HEADINGS, Session
+from batchsolve.cli.options import HEADINGS, Session, meanings_of
 from batchsolve.engines import engine_names
-from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings, meanings_of
+from batchsolve.settings import FileSettings, PuzzleSettings, SearchSettings
 
 COMMANDS = all_commands()
 
