@@ -53,8 +53,9 @@ def _buffer_output() -> None:
     out = sys.stdout
     if isinstance(out.buffer, io.RawIOBase):
         encoding = out.encoding
-        whole = io.BufferedWriter(out.detach())  # type: ignore[attr-defined]
-        sys.stdout = sys.__stdout__ = io.TextIOWrapper(whole, encoding, line_buffering=True)
+        whole = io.BufferedWriter(out.detach())
+        sys.stdout = io.TextIOWrapper(whole, encoding, line_buffering=True)
+        sys.__stdout__ = sys.stdout  # type: ignore[misc]
 
 
 class _Messages(io.TextIOWrapper):

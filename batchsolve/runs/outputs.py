@@ -27,7 +27,15 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import InputError, JournalError, OutputError, disk_errors, quoted, shortened
+from batchsolve.errors import (
+    InputError,
+    JournalError,
+    OutputError,
+    WorkersError,
+    disk_errors,
+    quoted,
+    shortened,
+)
 from batchsolve.formats import whole_files
 from batchsolve.runs.journal import Part, check_is_no_link
 from batchsolve.search.rows import Write
@@ -70,7 +78,13 @@ class Behind(AbstractContextManager["Behind"]):
         self._ended: SimpleQueue[Exception | None] = SimpleQueue()
         # a daemon, so that the program ends even if an error prevents the end of the thread
         self._thread = threading.Thread(target=self._work, daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except (RuntimeError, MemoryError) as error:  # "can't start new thread"
+            message = (
+                "no thread could be started to wait for the disk; raise the limit of processes"
+            )
+            raise WorkersError(message) from error
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:
