@@ -1,4 +1,4 @@
-// Grids as text: columns of Arrow to digits and back, and what a survey of them counts.
+// Grids as text: columns of Arrow to digits, and what a survey of them counts.
 //
 // `Lists` checks the offsets of a column, and readers that tables of symbols have an entry for any
 // byte. A grid has digits 0 .. 255, 0 for blank cells. `batchsolve.problems.notation` says how
@@ -158,26 +158,6 @@ inline void read_numbers(const Texts& texts, Bytes table, int first_digit, int n
     read_each(texts, table, grids, faults, [&](Bytes value, std::span<Byte> grid) {
         return read_one(value, table, first_digit, n_digits, zero_is_blank, grid);
     });
-}
-
-/// Write digits as symbols. The byte of a digit is the digit plus all steps that begin at it or
-/// before it, modulo 256, so vectors of them are written at once.
-inline std::vector<Byte> write_symbols(Bytes digits, Bytes begins, Bytes steps) {
-    require(begins.size() == steps.size(), "each step begins at a digit");
-    constexpr std::size_t at_once = 4096;  // stay near while all steps are taken
-    std::vector<Byte> text(digits.begin(), digits.end());
-    for (std::size_t first = 0; first < text.size(); first += at_once) {
-        const auto n = std::min(at_once, text.size() - first);
-        const Bytes some = digits.subspan(first, n);
-        const auto symbols = std::span(text).subspan(first, n);
-        for (std::size_t k = 0; k < steps.size(); ++k) {
-            const Byte begin = begins[k], step = steps[k];
-            for (std::size_t x = 0; x < n; ++x) {
-                symbols[x] = static_cast<Byte>(symbols[x] + (some[x] >= begin ? step : 0));
-            }
-        }
-    }
-    return text;
 }
 
 /// Facts about values, without the white space around them.

@@ -293,7 +293,7 @@ class Notation:
         """Return one grid, of shape (n_cells,), as text."""
         placed = self.placed(grid[None])
         if self.symbols:
-            return self._in_bytes(placed).tobytes().decode()
+            return self._in_bytes(placed).decode()
         return self.separator.join(self._texts[k] for k in placed[0].tolist())
 
     @cached_property
@@ -302,18 +302,14 @@ class Notation:
         blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
         return [blank, *self.names, "#"]
 
-    def _in_bytes(self, grids: Bytes) -> Bytes:
+    def _in_bytes(self, grids: Bytes) -> bytes:
         """Return the bytes of the symbols of grids, one after another."""
-        return native.write_symbols(grids.reshape(-1), *self._steps)
+        return grids.tobytes().translate(self._bytes)
 
     @cached_property
-    def _steps(self) -> tuple[Bytes, Bytes]:
-        """The digits at which steps begin, 0 for blank cells, and the steps; see `core/text.h`."""
-        symbols = "".join(self._texts).encode()
-        shifts = np.frombuffer(symbols, np.uint8) - np.arange(len(symbols), dtype=np.uint8)
-        steps = np.diff(shifts, prepend=np.uint8(0)).astype(np.uint8)
-        begins = np.flatnonzero(steps)
-        return begins.astype(np.uint8), steps[begins]
+    def _bytes(self) -> bytes:
+        """The byte of each digit, 0 for blank cells; others are blank, too."""
+        return "".join(self._texts).encode().ljust(256, self._texts[0].encode())
 
 
 def symbols_of(name: str) -> str:

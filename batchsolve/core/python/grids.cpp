@@ -90,7 +90,6 @@ nb::list levels() {
 void add_grids(nb::module_& m) {
     m.def("read_symbols", &text::read_symbols, Unlocked());
     m.def("read_numbers", &text::read_numbers, Unlocked());
-    m.def("write_symbols", &text::write_symbols, Unlocked());
     m.def("survey", &text::survey, Unlocked());
     m.def("stacks_of_grids", &stacks_of_grids, Unlocked());
     m.def("grids_of_stacks", &grids_of_stacks, Unlocked());
