@@ -17,10 +17,11 @@ import numpy as np
 
 from answers.cases import Answer, Case
 from answers.searching import WIDE, can, once, to_the_end
-from batchsolve import InputError, Stacks, Sudoku, read_problem
+from batchsolve import InputError, Stacks, Sudoku
 from batchsolve.engines import UNLIMITED, Task, check_support, get_engine
 from batchsolve.problems.grids import GridProblem
 from batchsolve.tables.corpus import Corpus
+from batchsolve.tables.reader import Batch
 
 HERE = Path(__file__).parent / "grids"
 DATASETS = Path(__file__).resolve().parents[2] / "datasets"
@@ -212,13 +213,14 @@ def _permuted(n_bands: int, height: int, rng: Random) -> list[int]:
 
 
 @cache
-def _records() -> dict[str, tuple[Path, dict[str, Any]]]:
-    """Return the rows of the tables here, with their files."""
+def _records() -> dict[str, tuple[Batch, int, dict[str, Any]]]:
+    """Return the rows of the tables here: each table as it is read, and the row in it."""
     found = {}
     for path in sorted(HERE.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        [batch] = Corpus([str(path)]).batches()
+        for k, line in enumerate(path.read_text(encoding="utf-8").splitlines()):
             record = json.loads(line)
-            found[record["id"]] = path, record
+            found[record["id"]] = batch, k, record
     return found
 
 
@@ -230,18 +232,16 @@ def ids() -> list[str]:
 def solution_of(name: str) -> list[int]:
     """Return the digits of the solution of a row with rules."""
     problem = rows_of_rules(name).problem
-    return list(map(int, problem.parse(_records()[name][1]["solution"])))
+    return list(map(int, problem.parse(_records()[name][2]["solution"])))
 
 
 @cache
 def rows_of_rules(name: str) -> Rows:
     """Return a puzzle with own rules, with fewer and more clues, and with wrong ones."""
-    path, record = _records()[name]
-    reading = read_problem(f"{path}#id={name}")
-    problem = reading.problem
-    assert isinstance(problem, GridProblem)
+    batch, row, record = _records()[name]
+    problem, puzzle, _ = batch.row(row)
     solution = problem.parse(record["solution"]).tolist()
-    rng, given = Random(name), (reading.stack // problem.n_digits).tolist()
+    rng, given = Random(name), (problem.stack(puzzle) // problem.n_digits).tolist()
     given = [cell for cell in given if cell < problem.n_cells]
     fewer = rng.sample(given, len(given) - len(given) // 4)
     blank = sorted({*range(problem.n_cells)} - {*given})
