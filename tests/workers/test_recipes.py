@@ -2,15 +2,16 @@
 
 import os
 import time
-from tempfile import TemporaryDirectory
 
 import pytest
-from recipes import PAGE, blocks, in_background, lines, run_alone, until
+from recipes import PAGE, ROOT, blocks, in_background, lines, run_alone, until
 
 N_QUEENS = "365596\n"  # of 14 queens
 NO_TOKEN = "Token authentication is enabled but no authentication token was found"
 WRONG_TOKEN = "InvalidAuthToken"
 ASKS_TWICE = "RAY_NUM_REDIS_GET_RETRIES=2"  # and not for 20 s
+UNPICKLED = "result command\ntask worker\nwork worker\n"  # as the page says
+TESTS = ROOT / "tests"
 
 
 def where_unpickled(backend, address):
@@ -61,6 +62,7 @@ def test_the_recipe_for_dask_gives_a_cluster_with_tls(with_tls):
     assert (with_tls / "count").read_text() == N_QUEENS
     assert (with_tls / "said").read_text() == ""  # no warning of open ports
     assert (with_tls / ".config/dask/key.pem").stat().st_mode & 0o077 == 0
+    assert (with_tls / "sent").read_text() == UNPICKLED
 
 
 @pytest.mark.parametrize(
@@ -138,74 +140,28 @@ def test_the_recipe_for_ray_joins_hosts_that_share_nothing(shells):
     pytest.importorskip("ray")
     (recipe,) = blocks("Ray")
     mode, token, head, other, count = lines(recipe)
-    shells.sh("head", f"{mode}; {token}; {head} > log 2>&1")
+    on_head = f"{mode}; export TESTS={TESTS} PYTHONPATH=$PYTHONPATH:{TESTS}"
+    shells.sh("head", f"{on_head}; {token}; {head} > log 2>&1")
+    assert shells.sh("head", "stat -c %a ~/.ray/auth_token").stdout == "600\n"
+    found = shells.sh("head", f"{on_head}; {where_unpickled('ray', 'head:6379')}; cat sent")
+    assert found.stdout == UNPICKLED
     shells.copy("~/.ray/auth_token", "node1")
     shells.sh("node1", f"{mode}; {other} > log 2>&1")
-    assert shells.sh("head", f"{mode}; {count} --quiet").stdout == N_QUEENS
+    counted = shells.sh("head", f"{mode}; {count} --quiet")
+    assert counted.stdout == N_QUEENS
+    assert "whoever reaches its ports" not in counted.stderr
+    asks = (
+        f"export {ASKS_TWICE}; {mode}; batchsolve count queens:6 --backend ray --address head:6379"
+    )
+    for key, why in (("", NO_TOKEN), ("RAY_AUTH_TOKEN=notournotournotournotour ", WRONG_TOKEN)):
+        said = shells.sh("node2", asks.replace("batchsolve", f"{key}batchsolve"), 2).stderr
+        assert why in said
+        assert said.splitlines()[-1].startswith("batchsolve: head:6379: no Ray cluster answers")
+        assert "give the cluster's token" in said.splitlines()[-1]
+        assert why in PAGE.read_text()
     assert NO_TOKEN in shells.sh("node2", f"{mode}; {other}", 1).stderr
-    own = f"export {ASKS_TWICE}; {mode}; {token}; {other}"
-    assert WRONG_TOKEN in shells.sh("node2", own, 1).stderr
     deadline = time.monotonic() + 60
     status = ""
     while status.count("1 node_") != 2:  # it is said some seconds later
         assert time.monotonic() < deadline, status
         status = shells.sh("head", f"{mode}; ray status --address head:6379").stdout
-
-
-REFUSED_BY_RAY = f"""
-export {ASKS_TWICE}
-refused() {{
-    batchsolve count queens:6 --backend ray --address head:6379 > $1 2>&1 ||
-        echo "exit code $?" >> $1
-}}
-HOME=/nowhere refused none & first=$!
-RAY_AUTH_TOKEN=notournotournotournotour refused other & second=$!
-"""
-
-
-@pytest.fixture(scope="module")
-def with_token(tmp_path_factory):
-    """The home of a machine on which the recipe for Ray was followed, and then not."""
-    pytest.importorskip("ray")
-    folder = tmp_path_factory.mktemp("ray")
-    (recipe,) = blocks("Ray")
-    mode, token, head, other, count = lines(recipe)
-    with TemporaryDirectory(prefix="ray") as short:  # the names of sockets are short
-        run_alone(
-            folder,
-            mode,
-            token,
-            head,
-            REFUSED_BY_RAY,
-            other,
-            f"{count} --quiet > count 2> said",
-            where_unpickled("ray", "head:6379"),
-            "wait $first; wait $second",
-            RAY_TMPDIR=short,
-            RAY_USAGE_STATS_ENABLED="0",
-            RAY_worker_niceness="0",
-        )
-    return folder / "home"
-
-
-def test_the_recipe_for_ray_gives_a_cluster_with_a_token(with_token):
-    assert (with_token / "count").read_text() == N_QUEENS
-    assert "whoever reaches its ports" not in (with_token / "said").read_text()
-    assert (with_token / ".ray/auth_token").stat().st_mode & 0o077 == 0
-
-
-@pytest.mark.parametrize("machine", ["with_tls", "with_token"])
-def test_dask_and_ray_unpickle_where_the_page_says(machine, request):
-    sent = (request.getfixturevalue(machine) / "sent").read_text()
-    assert sent == "result command\ntask worker\nwork worker\n"
-
-
-@pytest.mark.parametrize(("who", "why"), [("none", NO_TOKEN), ("other", WRONG_TOKEN)])
-def test_who_has_not_our_token_is_refused(with_token, who, why):
-    said = (with_token / who).read_text()
-    assert why in said
-    *_, last, code = said.splitlines()
-    assert last.startswith("batchsolve: head:6379: no Ray cluster answers")
-    assert "give the cluster's token" in last
-    assert code == "exit code 2"
-    assert why in PAGE.read_text()
