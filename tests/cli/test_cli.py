@@ -339,7 +339,7 @@ def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message()
 
 
 def test_work_is_done_with_standard_error_closed(folder):
-    done = with_closed(2, "solve", "in.txt", "-o", "out.csv", "--backend", "loky")
+    done = with_closed(2, "solve", "in.txt", "-o", "out.csv", "--backend", "loky", "-j", "1")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert len((folder / "out.csv").read_text().splitlines()) == 21
     assert with_closed(2, "count", "queens:6").stdout == "4\n"

@@ -514,7 +514,7 @@ def n_requests_of(server, address, out):
 def test_no_row_is_lost_if_an_answer_is_short(odd, tmp_path):
     server, address = odd
     usual, errors = tmp_path / "usual.csv", []
-    with small_blocks(250):
+    with small_blocks(400):
         n = n_requests_of(server, address, usual)
         for number in range(1, n + 1):
             path, out = f"{address}/short{number}/a.csv", tmp_path / f"{number}.csv"

@@ -138,11 +138,6 @@ def test_a_second_answer_to_a_task_is_dropped(monkeypatch):
         assert by_root(pool.start(work(), tasks())) == right()
 
 
-def test_workers_of_this_machine_are_not_far_away():
-    with Pool(2) as pool:
-        assert pool.workers.flight_seconds() == 0
-
-
 def test_what_a_round_that_was_given_up_found_is_dropped(monkeypatch):
     found = []
     with Pool(2) as pool:
