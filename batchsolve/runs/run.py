@@ -120,8 +120,8 @@ class Run(AbstractContextManager["Run"]):
             raise InputError("`notation` is of grids that are kept; leave it out, or set `collect`")
         if collect and cheapest is not None:
             raise InputError("a run keeps all covers or the cheapest; leave out `collect`")
-        # where it is now, if this process goes to another working directory before it searches
-        self._directory = os.path.abspath(folder_of("the directory of a run", directory))
+        self._directory = folder_of("the directory of a run", directory)
+        self._absolute = os.path.abspath(self._directory)
         self._solutions = Parts(os.path.join(self._directory, SOLUTIONS), "{:08d}.parquet".format)
         self._problem = problem
         self._collect = collect
@@ -165,7 +165,8 @@ class Run(AbstractContextManager["Run"]):
     def __exit__(self, error: object, *_: object) -> None:
         self._held.close()
         if error is not None and not self._is_begun:  # it would be in the way of the next one
-            with suppress(OSError):
+            with suppress(OSError, InputError):
+                self._check_place()
                 os.rmdir(self._solutions.path)
                 if os.listdir(self._directory) == [JOURNAL]:
                     os.remove(self._journal.path)
@@ -194,6 +195,7 @@ class Run(AbstractContextManager["Run"]):
         """
         workers, search = settings_of(Run.search, settings, SearchSettings)
         self._journal.parts()  # raises an error if the run is closed
+        self._check_place()
         if not self._one_at_a_time.acquire(blocking=False):
             raise InputError(f"{self._directory}: another thread searches this run just now")
         try:
@@ -210,6 +212,14 @@ class Run(AbstractContextManager["Run"]):
             raise
         finally:
             self._one_at_a_time.release()
+
+    def _check_place(self) -> None:
+        """Raise `InputError` if the process has gone to another working directory."""
+        if os.path.abspath(self._directory) != self._absolute:
+            raise InputError(
+                f"{self._directory}: this was {self._absolute} when the run was opened; go back "
+                f"to that working directory, or open the run by its absolute path"
+            )
 
     @property
     def cheapest_covers(self) -> list[PricedCover]:
@@ -279,6 +289,7 @@ class Run(AbstractContextManager["Run"]):
 
     def keep(self, changes: Changes) -> None:
         """Record changes, completely or not at all."""
+        self._check_place()
         parts = self.write_parts(changes.outputs) if changes.outputs else []
         done, new = changes.balance()
         self._journal.record(self._state(), done, _records_of(new), parts)
