@@ -1,5 +1,9 @@
+import fcntl
 import os
 import signal
+import subprocess
+import sys
+import termios
 import time
 
 import pytest
@@ -161,6 +165,21 @@ def test_what_a_time_limit_leaves_is_for_the_search():
         assert 0 < left.time_limit < 1e9
     with time_limited(SearchSettings(limit=3)) as rest:
         assert rest() == SearchSettings(limit=3)
+
+
+def test_a_write_that_a_stop_interrupts_leaves_no_bytes_behind():
+    """Under python -u, standard output would have no buffer, and such a write would be short."""
+    words = [sys.executable, "-u", "-m", "batchsolve", "sample", "queens:8", "-n", "9000", "-q"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
+        held = bytes(4)
+        while int.from_bytes(held, sys.byteorder) < 60_000:  # of 65,536: the pipe is almost full
+            time.sleep(0.1)
+            held = fcntl.ioctl(process.stdout, termios.FIONREAD, held)
+        for number in (signal.SIGSTOP, signal.SIGCONT):
+            process.send_signal(number)
+            time.sleep(0.1)
+        assert process.stdout.read().count(b"\n") == 9000
+    assert process.returncode == 0
 
 
 IN_EXEC = """

@@ -1,5 +1,6 @@
 """Estimates of search trees against their true sizes."""
 
+import math
 from unittest.mock import Mock, patch
 
 import numpy as np
@@ -32,6 +33,15 @@ def test_intervals_hold_the_truth_or_are_doubted(name):
     if nodes is not None:
         assert sum(g.nodes_low <= nodes <= g.nodes_high for g in guesses) >= 3
         assert np.mean([g.nodes for g in guesses]) == pytest.approx(nodes, rel=0.3)
+
+
+def test_an_option_of_an_item_that_needs_several_has_its_share(tmp_path):
+    problem = bs.ExactCover.from_options([["a"]] * 60, bounds={"a": (30, 30)})
+    assert estimate(problem).solutions == pytest.approx(math.comb(60, 30), rel=1e-3)
+    problem = bs.ExactCover.from_options([["a"]] * 26, bounds={"a": (13, 13)})
+    with bs.Run(tmp_path / "run", problem, engine="dlx") as run:
+        share = run.search(node_limit=2_000_000, jobs=1).count / math.comb(26, 13)
+    assert bs.runs.run.describe_run(tmp_path / "run")["finished_share"] == pytest.approx(share, 0.1)
 
 
 def test_a_deep_tree_of_forced_choices_is_searched_whole():

@@ -255,6 +255,19 @@ def test_what_a_user_has_made_stays_though_a_run_was_not_begun(tmp_path):
         assert search_in(runs.Run(tmp_path / name, FOURS, resume=True)).count == 288
 
 
+def test_a_run_does_not_go_on_in_another_working_directory(tmp_path, monkeypatch):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        monkeypatch.chdir(tmp_path / name)
+        run = runs.Run("run", FOURS, collect=True)
+        if name == "a":
+            search_in(run)
+    monkeypatch.chdir(tmp_path / "a")
+    with pytest.raises(bs.InputError, match="b/run when the run was opened; go back to that"):
+        search_in(run)
+    assert search_in(runs.Run("run", FOURS, collect=True, resume=True)).count == 288
+
+
 @pytest.fixture(scope="module")
 def clue_row(tmp_path_factory):
     """Write a 6×6 grid with 6,528 solutions."""

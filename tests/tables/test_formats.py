@@ -114,6 +114,23 @@ def test_arrays_of_no_use_are_one_error_that_names_them(name, content, why, tmp_
         bs.solve_file(tmp_path / name, tmp_path / "out.csv")
 
 
+def test_a_value_of_another_kind_changes_no_other_row(tmp_path):
+    mixed, alike = tmp_path / "mixed.jsonl", tmp_path / "alike.jsonl"
+    texts = {"puzzle": PUZZLES[0], "solution": SOLUTION, "box": "2x2", "level": " easy "}
+    rows = [texts, {**texts, "solution": "", "box": ""}]
+    other = {"puzzle": 7, "solution": 0, "box": [2], "level": 5}
+    alike.write_text("\n".join(map(json.dumps, rows)))
+    mixed.write_text("\n".join(map(json.dumps, [*rows, other])))
+    for call in (bs.solve_file, bs.augment_file):
+        found = []
+        for name in (mixed, alike):
+            call(name, tmp_path / "out.csv")
+            found.append((tmp_path / "out.csv").read_text().splitlines()[:3])
+        assert found[0] == found[1]
+    strata = bs.evaluate(mixed, prediction="solution", truth="none", by="level").strata
+    assert {*strata} == {"easy", "5"}
+
+
 @pytest.mark.parametrize("line", [r'{"puzzle": "\ud800"}', r'{"puzzle": "1...", "\udfff": 1}'])
 def test_half_of_a_surrogate_pair_is_one_error(line, tmp_path):
     path = tmp_path / "in.jsonl"

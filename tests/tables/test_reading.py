@@ -223,6 +223,7 @@ def test_rows_that_do_not_exist_are_refused(corpus, row, message):
 def test_rows_of_other_tables(save):
     less = EASY.replace("9", ".")
     records = [{"puzzle": grid, "id": k, "tags": [k]} for k, grid in enumerate([EASY, less])]
+    others = [{"puzzle": EASY, "id": "a"}, {"puzzle": 0, "id": 1}]
     tables = {
         "a.txt": f"# comment\n{EASY}\n\n{less}\n",
         "a.jsonl": "\n".join(map(json.dumps, records)),
@@ -232,6 +233,8 @@ def test_rows_of_other_tables(save):
         path = save(name, content)
         for row in ("2", "id=1")[: 1 if name.endswith("txt") else 2]:
             assert read_problem(f"{path}#{row}").stack.size == 30 - EASY.count("9")
+    mixed = save("mixed.jsonl", "\n".join(map(json.dumps, others)))
+    assert read_problem(f"{mixed}#id=a").stack.size == 30
     with pytest.raises(InputError, match="column 'tags' has values of list"):
         read_problem(save("a.jsonl", tables["a.jsonl"]) + "#tags=1")
 
@@ -379,6 +382,8 @@ def test_sets_say_how_long_they_are(save, typed):
         assert same(read_problem(name).problem, problem)
     typed(text)
     assert same(read_problem("-").problem, problem)
+    typed("4 2\n2 1 3\n2 2 4\n")  # not a grid with a short line
+    assert read_problem("-").problem.n_options == 2
     with pytest.raises(InputError, match="only grids have a box"):
         read_problem(save("a.sets", text), box=(2, 2))
 
