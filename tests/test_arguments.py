@@ -294,14 +294,14 @@ def test_messages_name_arguments_here_and_options_on_the_command_line(tmp_path):
     assert as_options(str(raised.value)).endswith("say which with --column")
 
 
-@pytest.mark.parametrize(
-    ("taken", "kinds"),
-    [
-        (SearchFields, [bs.SearchSettings]),
-        (SolveFileFields, [bs.SearchSettings, FileSettings]),
-        (GenerateFileFields, [bs.PuzzleSettings, FileSettings]),
-    ],
-)
+TAKEN = [
+    (SearchFields, [bs.SearchSettings]),
+    (SolveFileFields, [bs.SearchSettings, FileSettings]),
+    (GenerateFileFields, [bs.PuzzleSettings, FileSettings]),
+]
+
+
+@pytest.mark.parametrize(("taken", "kinds"), TAKEN)
 def test_type_checkers_know_the_fields_of_settings(taken, kinds):
     hints = get_type_hints(taken, localns={"OnProgress": bool})
     for name in ("jobs", "backend", "address", "on_progress", "search", "files", "wanted"):

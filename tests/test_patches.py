@@ -62,14 +62,14 @@ def test_attributes_that_are_set_exist():
     assert {path: names for path, names in missing.items() if names} == {}
 
 
-@pytest.mark.parametrize(
-    ("text", "missing"),
-    [
-        ("from batchsolve.search import tree\ntree.AWAITED_AFTER = 0", ["tree.AWAITED_AFTER"]),
-        ("from batchsolve.search import tree\ntree.WEIGH_AFTER = 0", []),
-        ("import batchsolve.core\nbatchsolve.core.LEVEL.no = 1", ["batchsolve.core.LEVEL.no"]),
-        ("PROGRAM = '''\nimport batchsolve.settings as k\nk.NONE += 1'''", ["k.NONE"]),
-    ],
-)
+PROGRAMS = [
+    ("from batchsolve.search import tree\ntree.AWAITED_AFTER = 0", ["tree.AWAITED_AFTER"]),
+    ("from batchsolve.search import tree\ntree.WEIGH_AFTER = 0", []),
+    ("import batchsolve.core\nbatchsolve.core.LEVEL.no = 1", ["batchsolve.core.LEVEL.no"]),
+    ("PROGRAM = '''\nimport batchsolve.settings as k\nk.NONE += 1'''", ["k.NONE"]),
+]
+
+
+@pytest.mark.parametrize(("text", "missing"), PROGRAMS)
 def test_one_that_is_gone_is_noticed(text, missing):
     assert [*missing_in(text)] == missing

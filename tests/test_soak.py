@@ -45,19 +45,19 @@ def test_cases_are_drawn_from_the_seed_and_their_number_alone():
         assert kill.victim in ("parent", "group") or backend != "threading"
 
 
+PROGRAMS = [
+    ("print('right')", "", False),
+    ("print('wrong')", "came to wrong", False),
+    ("raise ValueError('a bug')", "exit code 1 and not in .*ValueError: a bug", False),
+    ("import sys; print('Traceback', file=sys.stderr)", "exit code 0 .*Traceback", False),
+    ("open(sys.argv[1] + '/out.partial', 'w')", r"left behind: \['out.partial'\]", False),
+    ("subprocess.Popen(['sleep', '600'])", "processes are left: .*sleep 600", False),
+    ("import time; time.sleep(600)", "hung for 1 s: .*Fatal Python error: Aborted", True),
+]
+
+
 @needs_proc
-@pytest.mark.parametrize(
-    ("program", "failure", "hung"),
-    [
-        ("print('right')", "", False),
-        ("print('wrong')", "came to wrong", False),
-        ("raise ValueError('a bug')", "exit code 1 and not in .*ValueError: a bug", False),
-        ("import sys; print('Traceback', file=sys.stderr)", "exit code 0 .*Traceback", False),
-        ("open(sys.argv[1] + '/out.partial', 'w')", r"left behind: \['out.partial'\]", False),
-        ("subprocess.Popen(['sleep', '600'])", "processes are left: .*sleep 600", False),
-        ("import time; time.sleep(600)", "hung for 1 s: .*Fatal Python error: Aborted", True),
-    ],
-)
+@pytest.mark.parametrize(("program", "failure", "hung"), PROGRAMS)
 def test_what_is_wrong_is_noticed(tmp_path, monkeypatch, program, failure, hung):
     monkeypatch.setattr(soak, "jobs_in", lambda folder: {})
     monkeypatch.setattr(soak, "EAGER", f"import subprocess, sys\n{program}")

@@ -32,18 +32,18 @@ from batchsolve.runs import repeats
 GRID = bs.Sudoku(3, 3)
 
 
-@pytest.mark.parametrize(
-    ("offsets", "options", "roots"),
-    [
-        ([0, 10**6], [1], [0]),
-        ([0, 1, 0], [1], [0, 1]),
-        ([-1, 1], [1], [0]),
-        ([0], [1], [0]),
-        ([], [], []),
-        ([0, 1], [1], []),
-        ([[0, 1]], [1], [0]),
-    ],
-)
+UNFIT = [
+    ([0, 10**6], [1], [0]),
+    ([0, 1, 0], [1], [0, 1]),
+    ([-1, 1], [1], [0]),
+    ([0], [1], [0]),
+    ([], [], []),
+    ([0, 1], [1], []),
+    ([[0, 1]], [1], [0]),
+]
+
+
+@pytest.mark.parametrize(("offsets", "options", "roots"), UNFIT)
 def test_stacks_that_do_not_fit_together_are_refused(offsets, options, roots):
     with pytest.raises(bs.ProblemError, match="do not fit together"):
         Stacks(np.array(offsets, "i8"), np.array(options, "u4"), np.array(roots, "i8"))
@@ -145,24 +145,24 @@ def _draw(puzzle, n_digits, move):
     native.draw_images(puzzles, puzzles, np.zeros(1, np.int64), keys, 3, False, group)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: _read([0, 5]),
-        lambda: _read([-1, 4]),
-        lambda: _read([4, 0]),
-        lambda: _read([0, 4], 2),
-        lambda: _read([]),
-        lambda: native.survey((np.array([0, 9], np.int32), _TEXT)),
-        lambda: _add_keys(3),
-        lambda: native.least_covers((np.array([0, 1]), _UINTS + 1), _UINTS[None]),
-        lambda: native.least_covers((np.array([0, 1]), _UINTS), _UINTS[None] + 1),
-        lambda: native.canonical_forms(np.zeros((1, 16), np.uint8), 2, 3, 9, False),
-        lambda: _draw([0, 0, 0, 9], 2, [0, 1, 2, 3]),
-        lambda: _draw([0, 0, 0, 1], 2, [0, 1, 2, 4]),
-        lambda: _draw([0, 0, 0], 2, [0, 1, 2]),
-    ],
-)
+UNFIT_CALLS = [
+    lambda: _read([0, 5]),
+    lambda: _read([-1, 4]),
+    lambda: _read([4, 0]),
+    lambda: _read([0, 4], 2),
+    lambda: _read([]),
+    lambda: native.survey((np.array([0, 9], np.int32), _TEXT)),
+    lambda: _add_keys(3),
+    lambda: native.least_covers((np.array([0, 1]), _UINTS + 1), _UINTS[None]),
+    lambda: native.least_covers((np.array([0, 1]), _UINTS), _UINTS[None] + 1),
+    lambda: native.canonical_forms(np.zeros((1, 16), np.uint8), 2, 3, 9, False),
+    lambda: _draw([0, 0, 0, 9], 2, [0, 1, 2, 3]),
+    lambda: _draw([0, 0, 0, 1], 2, [0, 1, 2, 4]),
+    lambda: _draw([0, 0, 0], 2, [0, 1, 2]),
+]
+
+
+@pytest.mark.parametrize("call", UNFIT_CALLS)
 def test_the_core_refuses_arrays_that_do_not_fit_together(call):
     with pytest.raises(ValueError, match=_REFUSED):
         call()
@@ -185,16 +185,16 @@ def _dig(digit, nodes=0):
     dig_rows(GRID, wish, np.zeros(2, np.uint64), np.zeros(1, np.int64), made)
 
 
-@pytest.mark.parametrize(
-    ("call", "good", "bad", "why"),
-    [
-        (lambda limit: _search(limit=limit), 0, -1, "limits and allowances are 0 or more"),
-        (lambda nodes: _search(allowance=nodes), 0, -1, "limits and allowances are 0 or more"),
-        (_take_taxes, 0, -1, "the options of the items do not fit together"),
-        (_dig, 9, 10, "a solution has another digit"),
-        (lambda nodes: _dig(9, nodes), 0, 2**63 - 1, "a number is too large to count on"),
-    ],
-)
+OUT_OF_BOUNDS = [
+    (lambda limit: _search(limit=limit), 0, -1, "limits and allowances are 0 or more"),
+    (lambda nodes: _search(allowance=nodes), 0, -1, "limits and allowances are 0 or more"),
+    (_take_taxes, 0, -1, "the options of the items do not fit together"),
+    (_dig, 9, 10, "a solution has another digit"),
+    (lambda nodes: _dig(9, nodes), 0, 2**63 - 1, "a number is too large to count on"),
+]
+
+
+@pytest.mark.parametrize(("call", "good", "bad", "why"), OUT_OF_BOUNDS)
 def test_the_core_refuses_amounts_and_digits_out_of_bounds(call, good, bad, why):
     call(good)
     with pytest.raises(ValueError, match=why):

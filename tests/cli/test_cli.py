@@ -198,16 +198,16 @@ def main_and_then(code):
     return f"try:\n    {MAIN}\nfinally:\n{indent(code, '    ')}"
 
 
-@pytest.mark.parametrize(
-    ("words", "modules", "printed"),
-    [
-        ("--help", {"numpy", "pyarrow", "joblib", "tqdm"}, "Usage: batchsolve"),
-        ("solve --help", {"numpy", "pyarrow", "joblib", "tqdm"}, "Usage: batchsolve solve"),
-        ("count queens:6", {"pyarrow", "joblib", "tqdm", "numpy.ma", "batchsolve.tables"}, "4\n"),
-        ("count queens:10 --engine dlx --jobs 2", {"joblib"}, "724\n"),
-        ("solve datasets/sudoku4.csv -o - --jobs 1", {"pandas"}, "puzzle,given_solution,"),
-    ],
-)
+UNNEEDED = [
+    ("--help", {"numpy", "pyarrow", "joblib", "tqdm"}, "Usage: batchsolve"),
+    ("solve --help", {"numpy", "pyarrow", "joblib", "tqdm"}, "Usage: batchsolve solve"),
+    ("count queens:6", {"pyarrow", "joblib", "tqdm", "numpy.ma", "batchsolve.tables"}, "4\n"),
+    ("count queens:10 --engine dlx --jobs 2", {"joblib"}, "724\n"),
+    ("solve datasets/sudoku4.csv -o - --jobs 1", {"pandas"}, "puzzle,given_solution,"),
+]
+
+
+@pytest.mark.parametrize(("words", "modules", "printed"), UNNEEDED)
 def test_a_command_imports_nothing_heavy_that_it_does_not_need(words, modules, printed):
     script = f"import sys\nloaded = {modules} & sys.modules.keys()\nassert not loaded, loaded"
     result = python(main_and_then(script), *words.split())
@@ -385,16 +385,16 @@ CUT_OFF = (
 UNWRITTEN = "standard output: cannot be written"
 
 
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (MemoryError(), OUT_OF_MEMORY),
-        (RuntimeError("can't start new thread"), OUT_OF_MEMORY),
-        (pa.ArrowException("Unknown error: Failed to launch worker thread: Res"), OUT_OF_MEMORY),
-        (EOFError("marshal data too short"), CUT_OFF),
-        (OSError(errno.EFBIG, "File too large"), f"{UNWRITTEN}: File too large"),
-    ],
-)
+OF_THE_MACHINE = [
+    (MemoryError(), OUT_OF_MEMORY),
+    (RuntimeError("can't start new thread"), OUT_OF_MEMORY),
+    (pa.ArrowException("Unknown error: Failed to launch worker thread: Res"), OUT_OF_MEMORY),
+    (EOFError("marshal data too short"), CUT_OFF),
+    (OSError(errno.EFBIG, "File too large"), f"{UNWRITTEN}: File too large"),
+]
+
+
+@pytest.mark.parametrize(("error", "why"), OF_THE_MACHINE)
 def test_errors_of_the_machine_are_one_message(monkeypatch, error, why):
     monkeypatch.setattr("batchsolve.runs.count.count", Mock(side_effect=error))
     assert refused("count", "queens:6") == f"batchsolve: {why}"
@@ -456,16 +456,16 @@ def test_a_drawing_is_escaped_on_a_terminal_only(tmp_path):
     assert ("\x9b".encode() in piped, "\x9b".encode() in shown) == (True, False)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "solve in.txt -o out.csv",
-        "dedupe in.txt -o out.csv",
-        "sample queens:6 -o out.jsonl",
-        "draw queens:6 -o out.svg",
-        "count queens:6 --memo --graph out.zdd",
-    ],
-)
+WRITING = [
+    "solve in.txt -o out.csv",
+    "dedupe in.txt -o out.csv",
+    "sample queens:6 -o out.jsonl",
+    "draw queens:6 -o out.svg",
+    "count queens:6 --memo --graph out.zdd",
+]
+
+
+@pytest.mark.parametrize("words", WRITING)
 def test_outputs_follow_links_and_spare_what_is_no_file(words, folder):
     *words, out = words.split()
     pipe, link, target = (folder / f"{name}-{out}" for name in ("pipe", "link", "target"))
@@ -518,30 +518,30 @@ def test_no_output_replaces_an_input(words, here):
     assert {path: path.read_bytes() for path in here.rglob("*.*")} == before
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        ("evaluate rows.csv --html x.csv --rows x.csv", "x.csv: is both --html and --rows; name"),
-        ("evaluate rows.csv --html x.svg --plot ./x.svg", "./x.svg: is both --html and --plot; n"),
-        ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
-        ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
-        ("count queens:4 --run -", "-: the directory of a run is on disk; name one there"),
-        ("count queens:4 --run s3://a/b", "s3://a/b: the directory of a run is on disk; name"),
-        ("split queens:8 --depth 1 -o s3://a/b", "s3://a/b: the folder of the parts is on disk;"),
-        ("scale queens:6 -o s3://a/b", "s3://a/b: the folder of an experiment is on disk; name"),
-        ("draw sudoku:2x2 -o s3://a/b.svg", "s3://a/b.svg: is an address; this output is written"),
-        ("partition rows.csv -o -", "-: the folder of the parts is on disk; name one there"),
-        ("dedupe rows.csv -o memory://a", "memory://a: memory ends with the command; name a file"),
-        ("solve rows.csv -o HTTPS://a/b.csv", "HTTPS://a/b.csv: http takes no files; name a fol"),
-        ("partition rows.csv -o s3://a/b", "s3://a/b: the folder of the parts is on disk; name"),
-        ("split queens:8 --depth 1 -o ''", "the folder of the parts needs a name, not ''"),
-        ("report ''", "the folder of an experiment needs a name, not ''"),
-        ("runs ''", "the directory of a run needs a name, not ''"),
-        ("count queens:6 -o ''", "the output needs a name, not ''"),
-        ("count queens:6 --run run -j 0", "the number of jobs is 1 to 10,000, not 0"),
-        ("enumerate queens:6 -o run --backend x", "unknown backend 'x'; choose from threading"),
-    ],
-)
+MISNAMED = [
+    ("evaluate rows.csv --html x.csv --rows x.csv", "x.csv: is both --html and --rows; name"),
+    ("evaluate rows.csv --html x.svg --plot ./x.svg", "./x.svg: is both --html and --plot; n"),
+    ("evaluate rows.csv --html -", "-: is not printed here; name a file"),
+    ("count queens:4 --memo --graph -", "-: is not printed here; name a file"),
+    ("count queens:4 --run -", "-: the directory of a run is on disk; name one there"),
+    ("count queens:4 --run s3://a/b", "s3://a/b: the directory of a run is on disk; name"),
+    ("split queens:8 --depth 1 -o s3://a/b", "s3://a/b: the folder of the parts is on disk;"),
+    ("scale queens:6 -o s3://a/b", "s3://a/b: the folder of an experiment is on disk; name"),
+    ("draw sudoku:2x2 -o s3://a/b.svg", "s3://a/b.svg: is an address; this output is written"),
+    ("partition rows.csv -o -", "-: the folder of the parts is on disk; name one there"),
+    ("dedupe rows.csv -o memory://a", "memory://a: memory ends with the command; name a file"),
+    ("solve rows.csv -o HTTPS://a/b.csv", "HTTPS://a/b.csv: http takes no files; name a fol"),
+    ("partition rows.csv -o s3://a/b", "s3://a/b: the folder of the parts is on disk; name"),
+    ("split queens:8 --depth 1 -o ''", "the folder of the parts needs a name, not ''"),
+    ("report ''", "the folder of an experiment needs a name, not ''"),
+    ("runs ''", "the directory of a run needs a name, not ''"),
+    ("count queens:6 -o ''", "the output needs a name, not ''"),
+    ("count queens:6 --run run -j 0", "the number of jobs is 1 to 10,000, not 0"),
+    ("enumerate queens:6 -o run --backend x", "unknown backend 'x'; choose from threading"),
+]
+
+
+@pytest.mark.parametrize(("words", "why"), MISNAMED)
 def test_outputs_have_names_of_their_own(words, why, here):
     (here / "rows.csv").write_text(PREDICTED)
     assert refused(*shlex.split(words)).startswith(f"batchsolve: {why}")

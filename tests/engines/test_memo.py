@@ -35,14 +35,15 @@ def fresh_tables():
     memo._TABLES.clear()
 
 
+BOARDS = [
+    (["." * 12] * 12, 53_060_477_521_960_000),  # counters that trust a hash get this wrong
+    (["." * 12 + "#" + "." * 12] * 12, 53_060_477_521_960_000**2),
+    (["#".join(["." * 8] * 3)] * 8, 12_988_816**3),
+]
+
+
 @pytest.mark.parametrize(
-    ("board", "expected"),
-    [
-        (["." * 12] * 12, 53_060_477_521_960_000),  # counters that trust a hash get this wrong
-        (["." * 12 + "#" + "." * 12] * 12, 53_060_477_521_960_000**2),
-        (["#".join(["." * 8] * 3)] * 8, 12_988_816**3),
-    ],
-    ids=["one room", "two rooms", "three rooms"],
+    ("board", "expected"), BOARDS, ids=["one room", "two rooms", "three rooms"]
 )
 def test_the_numbers_of_items_do_not_matter(board, expected):
     """In another order, the search went to and fro between rooms and never ended."""

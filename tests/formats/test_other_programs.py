@@ -122,24 +122,24 @@ def with_another(kind, puzzle):
     return read_grid_document(json.dumps(whole).encode())
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "message"),
-    [
-        ("Sudoku", lines("- - - 12", "- - -", BLANK, BLANK), "characters; a 4×4 grid has 16"),
-        ("Sudoku", lines(*[BLANK] * 5), "characters; a 4×4 grid has 16"),
-        ("JigsawSudoku", lines(*[BLANK] * 4, *["1 1 2 2"] * 2), "16 cells have 16 labels"),
-        ("JigsawSudoku", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "region '1' has 8 cells"),
-        ("KillerSudoku", lines("3 4 - -", *[BLANK] * 3, *["1 1 - -"] * 4), "cage '1' has two sums"),
-        ("KillerSudoku", lines("3 - - -", *[BLANK] * 3, *["1 1 - -"] * 3), "16 cells have 16 lab"),
-        ("KillerSudoku", lines("x - - -", *[BLANK] * 3, *["1 1 - -"] * 4), "'1=x' is not a sum"),
-        ("EvenOddSudoku", lines("X - - -", *[BLANK] * 3), "'X' is not in the alphabet"),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, "1 0 0 0", *[ZEROS] * 3), "not a pair of cells"),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, "x 0 0 0", *[ZEROS] * 3), "not a pair of cells"),
-        ("ConsecutiveSudoku", lines(*[BLANK] * 4, *[ZEROS] * 3), "is not a pair of cells"),
-        ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 3), "is not a constraint string"),
-        ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "8 cells with different digits"),
-    ],
-)
+UNFIT = [
+    ("Sudoku", lines("- - - 12", "- - -", BLANK, BLANK), "characters; a 4×4 grid has 16"),
+    ("Sudoku", lines(*[BLANK] * 5), "characters; a 4×4 grid has 16"),
+    ("JigsawSudoku", lines(*[BLANK] * 4, *["1 1 2 2"] * 2), "16 cells have 16 labels"),
+    ("JigsawSudoku", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "region '1' has 8 cells"),
+    ("KillerSudoku", lines("3 4 - -", *[BLANK] * 3, *["1 1 - -"] * 4), "cage '1' has two sums"),
+    ("KillerSudoku", lines("3 - - -", *[BLANK] * 3, *["1 1 - -"] * 3), "16 cells have 16 lab"),
+    ("KillerSudoku", lines("x - - -", *[BLANK] * 3, *["1 1 - -"] * 4), "'1=x' is not a sum"),
+    ("EvenOddSudoku", lines("X - - -", *[BLANK] * 3), "'X' is not in the alphabet"),
+    ("ConsecutiveSudoku", lines(*[BLANK] * 4, "1 0 0 0", *[ZEROS] * 3), "not a pair of cells"),
+    ("ConsecutiveSudoku", lines(*[BLANK] * 4, "x 0 0 0", *[ZEROS] * 3), "not a pair of cells"),
+    ("ConsecutiveSudoku", lines(*[BLANK] * 4, *[ZEROS] * 3), "is not a pair of cells"),
+    ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 3), "is not a constraint string"),
+    ("Renban", lines(*[BLANK] * 4, *["1 1 2 2"] * 4), "8 cells with different digits"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "message"), UNFIT)
 def test_lines_that_do_not_fit_make_their_row_invalid(kind, text, message):
     """The other puzzles of the document are answered."""
     other = json.loads(document(kind, f"4 4\n{text}"))["data"]["a"]
@@ -156,30 +156,30 @@ def test_an_entry_that_is_no_puzzle_is_an_invalid_row(wrong):
     assert status == "invalid"
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (document("SkyscraperSudoku", "1 1\n1"), "of the kind 'SkyscraperSudoku', which is not su"),
-        (document(7, "1 1\n1"), "of the kind 7, which is not supported"),
-        (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', "of the kind None, which is not"),
-        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not JSON"),
-        (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}, "data": []}', "two fields 'data'"),
-    ],
-)
+WRONG = [
+    (document("SkyscraperSudoku", "1 1\n1"), "of the kind 'SkyscraperSudoku', which is not su"),
+    (document(7, "1 1\n1"), "of the kind 7, which is not supported"),
+    (b'{"data": {"a": {"problem": "1 1", "solution": ""}}}', "of the kind None, which is not"),
+    (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"', "is not JSON"),
+    (b'{"name": "Sudoku", "data": {"a": {"problem": "1 1"}}, "data": []}', "two fields 'data'"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), WRONG)
 def test_wrong_documents_are_one_error(tmp_path, data, message):
     (tmp_path / "puzzles.json").write_bytes(data)
     with pytest.raises(bs.InputError, match=f"puzzles.json: .*{message}"):
         bs.solve_file(tmp_path / "puzzles.json", tmp_path / "out.csv")
 
 
-@pytest.mark.parametrize(
-    ("head", "is_one"),
-    [
-        (document("Sudoku", "1 1\n1"), True),
-        (b'{"puzzle": "1...", "data": {"a": 1}}\n', False),
-        (b'{"name": "x", "puzzle": "1..."}\n{"name": "y", "puzzle": "..1."}\n', False),
-        (b'[{"puzzle": "1..."}]', False),
-    ],
-)
+HEADS = [
+    (document("Sudoku", "1 1\n1"), True),
+    (b'{"puzzle": "1...", "data": {"a": 1}}\n', False),
+    (b'{"name": "x", "puzzle": "1..."}\n{"name": "y", "puzzle": "..1."}\n', False),
+    (b'[{"puzzle": "1..."}]', False),
+]
+
+
+@pytest.mark.parametrize(("head", "is_one"), HEADS)
 def test_other_json_is_no_such_document(head, is_one):
     assert is_grid_document(head) is is_one

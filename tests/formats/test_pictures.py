@@ -89,16 +89,16 @@ def test_colours_are_all_different_and_light_enough_for_black_letters():
         assert (luminance + 0.05) / 0.0555 > 4.5  # WCAG 2: contrast with #111
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "rows", "columns"),
-    [
-        ("dominoes:3x5", CELLS, 3, 5),
-        ("pentominoes:4x15", CELLS, 4, 15),
-        ("latin:4", CELLS, 4, 4),
-        ("langford:4", PLACES, 1, 8),
-        ("queens:5", SQUARES, 5, 5),
-    ],
-)
+PLACED = [
+    ("dominoes:3x5", CELLS, 3, 5),
+    ("pentominoes:4x15", CELLS, 4, 15),
+    ("latin:4", CELLS, 4, 4),
+    ("langford:4", PLACES, 1, 8),
+    ("queens:5", SQUARES, 5, 5),
+]
+
+
+@pytest.mark.parametrize(("name", "kind", "rows", "columns"), PLACED)
 def test_names_of_items_say_where_families_lie(name, kind, rows, columns):
     board = Board.of(bs.family(name))
     assert (board.kind, board.rows, board.columns) == (kind, rows, columns)
@@ -145,16 +145,16 @@ def test_cells_that_have_colours_show_them():
     assert [text.text for text in shapes(problem, [0, 1], how="bs-clue")] == ["A"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ([["a", "b"]], "it has no items called r1c1, r1c2, … "),
-        ([["r1", "a"], ["c1", "b"]], "the problem cannot be drawn"),
-        ([["r1", "r2", "c1"]], "the problem cannot be drawn"),
-        ([["r1c1", "r1c99999"]], "too large to be drawn: 2 cells, 1 x 99,999"),
-        ([["r999999999c1", "r1c1"]], "too large to be drawn: 2 cells, 999,999,999 x 1"),
-    ],
-)
+UNDRAWN = [
+    ([["a", "b"]], "it has no items called r1c1, r1c2, … "),
+    ([["r1", "a"], ["c1", "b"]], "the problem cannot be drawn"),
+    ([["r1", "r2", "c1"]], "the problem cannot be drawn"),
+    ([["r1c1", "r1c99999"]], "too large to be drawn: 2 cells, 1 x 99,999"),
+    ([["r999999999c1", "r1c1"]], "too large to be drawn: 2 cells, 999,999,999 x 1"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), UNDRAWN)
 def test_what_cannot_be_drawn_is_refused(options, message):
     with pytest.raises(bs.ProblemError) as caught:
         bs.draw(bs.ExactCover.from_options(options))

@@ -86,29 +86,29 @@ def test_queens_come_from_the_middle_and_have_names_of_squares():
         assert columns == set("abcde")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("quens:8", "unknown family 'quens'; choose from queens:N, langford:N, dominoes:RxC"),
-        ("queens", "queens: '' is not a size; write queens:N, such as queens:8"),
-        ("queens:8x8", "queens:8x8: '8x8' is not a size; write queens:N"),
-        ("queens:-3", "'-3' is not a size"),
-        ("queens:٨", "'٨' is not a size"),
-        ("queens:" + "9" * 5000, "is not a size"),
-        ("queens:0", "queens:0: sizes are at least 1, not 0"),
-        ("queens:1001", "queens:1001: 1,002,001 options; 1,000,000 are possible: N is at most"),
-        ("langford:708", "possible: N is at most 707"),
-        ("dominoes:1000x501", "possible: R x C is at most 500,000"),
-        ("sudoku:20x20", "possible: R x C is at most 100"),
-        ("matchings:708", "possible: N is at most 707"),
-        ("partitions:30", "1,073,741,823 options; 1,000,000 are possible: N is at most 19"),
-        ("partitions:999999999", "99: more than 1,000,000,000,000 options; 1,000,000 are possible"),
-        ("steiner:183", "possible: N is at most 182"),
-        ("latin:101", "1,030,301 options; 1,000,000 are possible: N is at most 100"),
-        ("pentominoes:8x8", "pentominoes:8x8: twelve pentominoes tile 60 cells, not 8×8"),
-        ("sudoku:9", "sudoku:9: '9' is not a size; write sudoku:RxC, such as sudoku:3x3"),
-    ],
-)
+REFUSED = [
+    ("quens:8", "unknown family 'quens'; choose from queens:N, langford:N, dominoes:RxC"),
+    ("queens", "queens: '' is not a size; write queens:N, such as queens:8"),
+    ("queens:8x8", "queens:8x8: '8x8' is not a size; write queens:N"),
+    ("queens:-3", "'-3' is not a size"),
+    ("queens:٨", "'٨' is not a size"),
+    ("queens:" + "9" * 5000, "is not a size"),
+    ("queens:0", "queens:0: sizes are at least 1, not 0"),
+    ("queens:1001", "queens:1001: 1,002,001 options; 1,000,000 are possible: N is at most"),
+    ("langford:708", "possible: N is at most 707"),
+    ("dominoes:1000x501", "possible: R x C is at most 500,000"),
+    ("sudoku:20x20", "possible: R x C is at most 100"),
+    ("matchings:708", "possible: N is at most 707"),
+    ("partitions:30", "1,073,741,823 options; 1,000,000 are possible: N is at most 19"),
+    ("partitions:999999999", "99: more than 1,000,000,000,000 options; 1,000,000 are possible"),
+    ("steiner:183", "possible: N is at most 182"),
+    ("latin:101", "1,030,301 options; 1,000,000 are possible: N is at most 100"),
+    ("pentominoes:8x8", "pentominoes:8x8: twelve pentominoes tile 60 cells, not 8×8"),
+    ("sudoku:9", "sudoku:9: '9' is not a size; write sudoku:RxC, such as sudoku:3x3"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_unknown_families_and_bad_sizes_are_refused(text, message):
     with pytest.raises(bs.InputError) as caught:
         family(text)

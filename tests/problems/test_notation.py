@@ -51,34 +51,34 @@ def grid16(symbols, blank=".", filled=1.0):
     return cells + blank * (256 - len(cells))
 
 
-@pytest.mark.parametrize(
-    ("values", "name"),
-    [
-        ([grid16("123456789ABCDEFG", "0", 0.4)], "1-9A-G"),
-        ([grid16("123456789ABCDEFG", ".", 0.4)], "1-9A-G"),
-        ([grid16("0123456789ABCDEF", ".", 0.4)], "0-9A-F"),
-        ([grid16("0123456789abcdef", ".", 0.4)], "0-9A-F"),
-        ([grid16("ABCDEFGHIJKLMNOP", ".", 0.4)], "A-P"),
-        ([grid16("123", "."), grid16("G", ".", 0.1)], "1-9A-G"),
-        ([grid16("ABC"), grid16("P", ".", 0.1), "x" * 256], "A-P"),
-        ([grid16("0123456789ABCDEF", ".", 0.4)] * 4 + [grid16("0123456789ABCDEG")], "0-9A-F"),
-        ([grid16("123456789ABCDEFG", ".", 0.4)] * 4 + [grid16("123456789ABCDEHG")], "1-9A-G"),
-        ([grid16("ABCDEFGHIJKLMNOP", ".", 0.4)] * 4 + [grid16("1BCDEFGHIJKLMNOP")], "A-P"),
-        (["." * 256], "1-9A-G"),
-    ],
-)
+SIXTEENS = [
+    ([grid16("123456789ABCDEFG", "0", 0.4)], "1-9A-G"),
+    ([grid16("123456789ABCDEFG", ".", 0.4)], "1-9A-G"),
+    ([grid16("0123456789ABCDEF", ".", 0.4)], "0-9A-F"),
+    ([grid16("0123456789abcdef", ".", 0.4)], "0-9A-F"),
+    ([grid16("ABCDEFGHIJKLMNOP", ".", 0.4)], "A-P"),
+    ([grid16("123", "."), grid16("G", ".", 0.1)], "1-9A-G"),
+    ([grid16("ABC"), grid16("P", ".", 0.1), "x" * 256], "A-P"),
+    ([grid16("0123456789ABCDEF", ".", 0.4)] * 4 + [grid16("0123456789ABCDEG")], "0-9A-F"),
+    ([grid16("123456789ABCDEFG", ".", 0.4)] * 4 + [grid16("123456789ABCDEHG")], "1-9A-G"),
+    ([grid16("ABCDEFGHIJKLMNOP", ".", 0.4)] * 4 + [grid16("1BCDEFGHIJKLMNOP")], "A-P"),
+    (["." * 256], "1-9A-G"),
+]
+
+
+@pytest.mark.parametrize(("values", "name"), SIXTEENS)
 def test_alphabets_of_16_are_told_apart_by_the_whole_column(values, name):
     assert notation_of(values, 16).name == name
 
 
-@pytest.mark.parametrize(
-    ("values", "choices"),
-    [
-        ([grid16("123456789ABCDEF", ".", 0.4)], ["1-9A-G", "0-9A-F"]),
-        ([grid16("ABC", ".", 0.4)], ["1-9A-G", "0-9A-F", "A-P"]),
-        ([grid16("0123456789ABCDEF")], ["1-9A-G", "0-9A-F"]),
-    ],
-)
+DOUBTFUL = [
+    ([grid16("123456789ABCDEF", ".", 0.4)], ["1-9A-G", "0-9A-F"]),
+    ([grid16("ABC", ".", 0.4)], ["1-9A-G", "0-9A-F", "A-P"]),
+    ([grid16("0123456789ABCDEF")], ["1-9A-G", "0-9A-F"]),
+]
+
+
+@pytest.mark.parametrize(("values", "choices"), DOUBTFUL)
 def test_doubtful_columns_are_refused_with_the_choices(values, choices):
     with pytest.raises(survey.AmbiguousNotationError, match=f"can be {' or '.join(choices)};"):
         notation_of(values, 16)
@@ -94,15 +94,15 @@ def test_numbers_with_every_separator_and_blank():
     assert grids[:, :8].tolist() == [[1, 0, 0, 0, 0, 2, 3, 4]] * 2
 
 
-@pytest.mark.parametrize(
-    ("notation", "text", "message"),
-    [
-        (FOUR, "1" * 15 + "5", "row 4, column 4: '5' is not in the alphabet 1-4, nor a blank"),
-        (FOUR, "1" * 9 + "é" + "1" * 5, "row 3, column 2: 'é' is not in the alphabet"),
-        (NUMBERS, "1 2 3", "3 numbers; a 4×4 grid has 16"),
-        (NUMBERS, "1 " * 15 + "9" * 20, f"row 4, column 4: '{'9' * 20}' is not"),
-    ],
-)
+FAULTS = [
+    (FOUR, "1" * 15 + "5", "row 4, column 4: '5' is not in the alphabet 1-4, nor a blank"),
+    (FOUR, "1" * 9 + "é" + "1" * 5, "row 3, column 2: 'é' is not in the alphabet"),
+    (NUMBERS, "1 2 3", "3 numbers; a 4×4 grid has 16"),
+    (NUMBERS, "1 " * 15 + "9" * 20, f"row 4, column 4: '{'9' * 20}' is not"),
+]
+
+
+@pytest.mark.parametrize(("notation", "text", "message"), FAULTS)
 def test_faults_are_explained(notation, text, message):
     grids, faults = notation.encode(pa.array([text]))
     assert not grids.any()

@@ -26,17 +26,17 @@ OLDER = TEXT.replace('"version": 3', '"version": 2')
 DAMAGED = "damaged: the file was changed after it was written"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem", "message"),
-    [
-        (TEXT, OTHER, "belong to another problem"),
-        (TEXT + '{"root": 1, "stack": []}\n', PROBLEM, DAMAGED),
-        (TEXT.replace(PROBLEM.fingerprint, "0"), OTHER, DAMAGED),
-        (TEXT.replace("[1]", "[2]"), OTHER, DAMAGED),
-        (OLDER, PROBLEM, "another version of batchsolve .*split again"),
-        ("{}", PROBLEM, "line 1: expected the header"),
-    ],
-)
+REFUSED = [
+    (TEXT, OTHER, "belong to another problem"),
+    (TEXT + '{"root": 1, "stack": []}\n', PROBLEM, DAMAGED),
+    (TEXT.replace(PROBLEM.fingerprint, "0"), OTHER, DAMAGED),
+    (TEXT.replace("[1]", "[2]"), OTHER, DAMAGED),
+    (OLDER, PROBLEM, "another version of batchsolve .*split again"),
+    ("{}", PROBLEM, "line 1: expected the header"),
+]
+
+
+@pytest.mark.parametrize(("text", "problem", "message"), REFUSED)
 def test_damaged_and_foreign_stacks_are_refused(text, problem, message):
     with pytest.raises(InputError, match=message):
         Stacks.from_jsonl(text, problem)

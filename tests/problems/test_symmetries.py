@@ -105,17 +105,17 @@ def test_boards_of_every_form_have_their_symmetries():
     assert len(bs.symmetries(bs.ExactCover.from_options([["a"], ["b"]]))) == 1
 
 
-@pytest.mark.parametrize(
-    ("n", "rules"),
-    [
-        (4, {"rules": "x"}),
-        (4, {"rules": "antiknight"}),
-        (4, {"regions": "ABBB AABC ADCC DDDC"}),
-        (4, {"cages": ".AA..BB..CC..DD.", "sums": "A=5 B=5 C=5 D=5"}),
-        (4, {"marks": "ee............ee"}),
-        (6, {"rules": "x"}),
-    ],
-)
+RULED = [
+    (4, {"rules": "x"}),
+    (4, {"rules": "antiknight"}),
+    (4, {"regions": "ABBB AABC ADCC DDDC"}),
+    (4, {"cages": ".AA..BB..CC..DD.", "sums": "A=5 B=5 C=5 D=5"}),
+    (4, {"marks": "ee............ee"}),
+    (6, {"rules": "x"}),
+]
+
+
+@pytest.mark.parametrize(("n", "rules"), RULED)
 def test_grids_with_rules_are_turned_and_reflected(n, rules):
     row = pa.table({"puzzle": ["." * n * n]} | {name: [text] for name, text in rules.items()})
     ((problem, _),) = next(Corpus([TableSource(row, "row")]).batches()).groups()
@@ -186,17 +186,17 @@ def test_a_run_up_to_symmetry_is_resumed(backend, tmp_path):
     assert invoke("count", "queens:8", "--run", counted, "--up-to-symmetry").stdout == "12\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not JSON that can be read"),
-        ("{}", "expected a list of objects such as"),
-        ('[{"a": 1}]', "symmetry 1: expected an object that says which item becomes which"),
-        ('[{"r1": "x"}]', "symmetry 1: unknown item 'x'"),
-        ('[{"r1": "r2"}]', "symmetry 1 maps two items, or two colours, to one"),
-        ('[{"r1": "r2", "r2": "r1"}]', "symmetry 1 does not map every option to an option"),
-    ],
-)
+BAD_FILES = [
+    ("{", "not JSON that can be read"),
+    ("{}", "expected a list of objects such as"),
+    ('[{"a": 1}]', "symmetry 1: expected an object that says which item becomes which"),
+    ('[{"r1": "x"}]', "symmetry 1: unknown item 'x'"),
+    ('[{"r1": "r2"}]', "symmetry 1 maps two items, or two colours, to one"),
+    ('[{"r1": "r2", "r2": "r1"}]', "symmetry 1 does not map every option to an option"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_FILES)
 def test_files_of_symmetries_that_cannot_be(text, message, tmp_path):
     path = tmp_path / "bad.json"
     path.write_text(text)

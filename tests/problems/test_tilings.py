@@ -24,17 +24,17 @@ X.
 
 
 # Golomb, Polyominoes; OEIS A000105, A000988, A001168, A038119, A000162, A001931
-@pytest.mark.parametrize(
-    ("kind", "cubes", "counts"),
-    [
-        (tilings.FREE, False, [1, 1, 2, 5, 12, 35, 108]),
-        (tilings.ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
-        (tilings.FIXED, False, [1, 2, 6, 19, 63, 216]),
-        (tilings.FREE, True, [1, 1, 2, 7, 23]),
-        (tilings.ONE_SIDED, True, [1, 1, 2, 8, 29]),
-        (tilings.FIXED, True, [1, 3, 15, 86, 534]),
-    ],
-)
+NUMBERS = [
+    (tilings.FREE, False, [1, 1, 2, 5, 12, 35, 108]),
+    (tilings.ONE_SIDED, False, [1, 1, 2, 7, 18, 60]),
+    (tilings.FIXED, False, [1, 2, 6, 19, 63, 216]),
+    (tilings.FREE, True, [1, 1, 2, 7, 23]),
+    (tilings.ONE_SIDED, True, [1, 1, 2, 8, 29]),
+    (tilings.FIXED, True, [1, 3, 15, 86, 534]),
+]
+
+
+@pytest.mark.parametrize(("kind", "cubes", "counts"), NUMBERS)
 def test_there_are_as_many_pieces_as_is_known(kind, cubes, counts):
     found = [len(tilings.pieces(size, kind, cubes=cubes)) for size in range(1, len(counts) + 1)]
     assert found == counts
@@ -134,40 +134,40 @@ def test_drawings_of_boards_and_pieces():
     assert tilings.piece_shape([[[1]], [[1]]]) == ((0, 0, 0), (1, 0, 0))
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("pieces: I2\n", "no line is 'board:'; a tiling has a board and pieces"),
-        ("hello\nboard: 2x2\n", "line 1: 'hello' stands before any of board, pieces"),
-        ("board: 2x2\n", "a tiling needs pieces"),
-        ("board: 0x2\npieces: I2", "line 1: a board of 0 cells; 1 to 1,000,000 are possible"),
-        ("board: 99999x99999\npieces: I2", "line 1: a board of 9,999,800,001 cells"),
-        ("board:\n..\n.?\npieces: I2", "line 1: '?' cannot be in a board: cells are . or X"),
-        ("board:\n.X\npieces: I2", "line 1: the board has both . and X"),
-        ("board:\n\n##\npieces: I2", "line 1: the board is empty"),
-        ("board: 2x2\n..\npieces: I2", "line 2: '..' follows 'board', which line 1 has said"),
-        ("board:\n\t..\npieces: I2", "line 2: a tab"),
-        ("board: 1x2\nboard: 1x2\n", "line 2: a second board; say it once"),
-        ("board: 1x2\nkind of: free\n", "line 2: unknown keyword 'kind of'; choose from board"),
-        ("board: 1x2\npieces: quadrominoes", "line 2: no piece or set of pieces is called"),
-        ("board: 1x2\npieces: tricubes", "line 2: tricubes do not fit a board of one layer"),
-        ("board: 1x2\npieces: ", "line 2: no pieces are named"),
-        ("board: 1x2\npieces twice: I2", "line 2: unknown use of a piece 'twice'; choose from"),
-        ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': the upper bound is 1 to"),
-        (f"board: 1x2\npieces 2..{10**30} times: I2", "the upper bound is 1 to 1,000,000, and not"),
-        (f"board: 1x2\npieces {'9' * 5000} times: I2", "line 2: unknown use of a piece '999"),
-        ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
-        ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
-        ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),
-        ("board: 1x2\npiece r1c1: XX", "line 2: 'r1c1' cannot name a piece"),
-        ("board: 1x2\npiece r1#a: XX", "line 2: 'r1#a' cannot name a piece"),
-        ("board: 1x2\npiece A:\n##\n", "line 2: '#' cannot be in a piece: squares are X"),
-        ("board: 1x2\nkind: loose\npieces: I2", "line 2: unknown kind of pieces 'loose'"),
-        ("board: 1x2\nfill: maybe\npieces: I2", "line 2: fill is yes or no, not 'maybe'"),
-        ("board: 5x12\npieces: pentominoes I1", "pieces of 61 squares do not fill a board of 60"),
-        ("board: 8x8\npieces: pentominoes", "add pieces, or let cells stay empty"),
-    ],
-)
+REFUSED = [
+    ("pieces: I2\n", "no line is 'board:'; a tiling has a board and pieces"),
+    ("hello\nboard: 2x2\n", "line 1: 'hello' stands before any of board, pieces"),
+    ("board: 2x2\n", "a tiling needs pieces"),
+    ("board: 0x2\npieces: I2", "line 1: a board of 0 cells; 1 to 1,000,000 are possible"),
+    ("board: 99999x99999\npieces: I2", "line 1: a board of 9,999,800,001 cells"),
+    ("board:\n..\n.?\npieces: I2", "line 1: '?' cannot be in a board: cells are . or X"),
+    ("board:\n.X\npieces: I2", "line 1: the board has both . and X"),
+    ("board:\n\n##\npieces: I2", "line 1: the board is empty"),
+    ("board: 2x2\n..\npieces: I2", "line 2: '..' follows 'board', which line 1 has said"),
+    ("board:\n\t..\npieces: I2", "line 2: a tab"),
+    ("board: 1x2\nboard: 1x2\n", "line 2: a second board; say it once"),
+    ("board: 1x2\nkind of: free\n", "line 2: unknown keyword 'kind of'; choose from board"),
+    ("board: 1x2\npieces: quadrominoes", "line 2: no piece or set of pieces is called"),
+    ("board: 1x2\npieces: tricubes", "line 2: tricubes do not fit a board of one layer"),
+    ("board: 1x2\npieces: ", "line 2: no pieces are named"),
+    ("board: 1x2\npieces twice: I2", "line 2: unknown use of a piece 'twice'; choose from"),
+    ("board: 1x2\npieces 3..2 times: I2", "line 2: '3..2 times': the upper bound is 1 to"),
+    (f"board: 1x2\npieces 2..{10**30} times: I2", "the upper bound is 1 to 1,000,000, and not"),
+    (f"board: 1x2\npieces {'9' * 5000} times: I2", "line 2: unknown use of a piece '999"),
+    ("board: 1x2\npieces 2: I2", "pieces of 4 squares do not fill a board of 2 cells"),
+    ("board: 1x2\npieces: I2, I2", "line 2: two pieces are called 'I2'"),
+    ("board: 1x2\npiece: XX", "line 2: '' cannot name a piece"),
+    ("board: 1x2\npiece r1c1: XX", "line 2: 'r1c1' cannot name a piece"),
+    ("board: 1x2\npiece r1#a: XX", "line 2: 'r1#a' cannot name a piece"),
+    ("board: 1x2\npiece A:\n##\n", "line 2: '#' cannot be in a piece: squares are X"),
+    ("board: 1x2\nkind: loose\npieces: I2", "line 2: unknown kind of pieces 'loose'"),
+    ("board: 1x2\nfill: maybe\npieces: I2", "line 2: fill is yes or no, not 'maybe'"),
+    ("board: 5x12\npieces: pentominoes I1", "pieces of 61 squares do not fill a board of 60"),
+    ("board: 8x8\npieces: pentominoes", "add pieces, or let cells stay empty"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), REFUSED)
 def test_what_is_no_tiling_is_refused_with_its_line(text, message, tmp_path):
     path = tmp_path / "my.tiling"
     path.write_text(text)
@@ -198,15 +198,15 @@ def test_cells_that_stay_empty_are_filled_where_the_sizes_tell_their_number():
     assert (found.count, found.nodes < 1000) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("board", "pieces", "empty"),
-    [
-        ("2x3", "V3 I2 I1", 0),
-        ("2x4", "I3 V3 I1", 1),
-        ("3x3", "I3 V3 I1", 2),
-        ("3x4", "I3 V3 I2", 4),
-    ],
-)
+LOOSE = [
+    ("2x3", "V3 I2 I1", 0),
+    ("2x4", "I3 V3 I1", 1),
+    ("3x3", "I3 V3 I1", 2),
+    ("3x4", "I3 V3 I2", 4),
+]
+
+
+@pytest.mark.parametrize(("board", "pieces", "empty"), LOOSE)
 def test_fillers_change_no_count_and_no_drawing(board, pieces, empty):
     problem = bs.tiling(board, pieces, fill=False)
     cells = tilings.board_cells(board)

@@ -70,6 +70,11 @@ def test_true_draws_one_bar(call, capsys):
     assert call not in ("canonical_forms", "count") or "unique" not in line
 
 
+def test_without_standard_error_there_is_no_bar(monkeypatch):
+    monkeypatch.setattr("sys.stderr", None)
+    assert bs.count("queens:6", on_progress=True).count == 4
+
+
 def test_forms_are_found_some_at_a_time(monkeypatch):
     grids = np.tile(bs.canonical_forms(VALID).grids, (15, 1))
     whole = bs.canonical_forms(grids)

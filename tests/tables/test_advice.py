@@ -26,30 +26,30 @@ def test_a_column_of_integers_is_named(made):
         bs.evaluate(table, prediction="guess")
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        (pl.Series([1, 2]), "the series holds integers, .* polars with pl.String"),
-        (pd.Series([1, 2]), "the series holds integers, "),
-        (pa.array([1, 2]), "the array holds integers, "),
-        (pa.array([1.5]), "the array holds numbers .double., which do not keep leading zeros"),
-    ],
-)
+SERIES = [
+    (pl.Series([1, 2]), "the series holds integers, .* polars with pl.String"),
+    (pd.Series([1, 2]), "the series holds integers, "),
+    (pa.array([1, 2]), "the array holds integers, "),
+    (pa.array([1.5]), "the array holds numbers .double., which do not keep leading zeros"),
+]
+
+
+@pytest.mark.parametrize(("values", "said"), SERIES)
 def test_a_series_has_no_column(values, said):
     with pytest.raises(bs.InputError, match=said) as why:
         bs.solve_batch(values)
     assert "'puzzle'" not in str(why.value)
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [
-        ([[RECORD]], r"lists of objects \(r, c, v\); a grid is text, or a list of digits"),
-        ([RECORD], r"objects \(r, c, v\); a grid is text, or a list of digits"),
-        ([[True] * 16], "values of bool; a grid is text, or a list of digits"),
-        ([b"1" * 16], "values of binary; a grid is text, or a list of digits"),
-    ],
-)
+OTHERS = [
+    ([[RECORD]], r"lists of objects \(r, c, v\); a grid is text, or a list of digits"),
+    ([RECORD], r"objects \(r, c, v\); a grid is text, or a list of digits"),
+    ([[True] * 16], "values of bool; a grid is text, or a list of digits"),
+    ([b"1" * 16], "values of binary; a grid is text, or a list of digits"),
+]
+
+
+@pytest.mark.parametrize(("values", "said"), OTHERS)
 def test_other_values_have_no_leading_zeros(values, said):
     with pytest.raises(bs.InputError, match=f"column 'puzzle' holds {said}"):
         bs.solve_table(pa.table({"puzzle": values}))

@@ -62,19 +62,19 @@ def test_blanks_among_numbers(blank, how, tmp_path):
     assert digits(corpus(tmp_path, with_zeros, **how)) == [RIGHT]
 
 
-@pytest.mark.parametrize(
-    "drawing",
-    [
-        DRAWING.replace(".", "-"),
-        "1---\n--2-\n-3--\n---4\n",
-        "+----+----+\n|1 - | - -|\n|- - | - -|\n+----+----+\n|- 3 | - -|\n|- - | - 4|\n+----+----+",
-        "1---\n----\n-3--\n---4\n",
-        "1-- -\n--- -\n-3- -\n--- 4\n",
-        "1-1\n-- --\n1. ..\n.. 2.\n-- --\n.3 ..\n.. .4\n",
-        "│1 - │ - -│\n│- - │ - -│\n│- 3 │ - -│\n│- - │ - 4│\n",
-        "Level 1 - easy\n----\n1 . . .\n. . 2 .\n----\n. 3 . .\n. . . 4\n----\n",
-    ],
-)
+DASHED = [
+    DRAWING.replace(".", "-"),
+    "1---\n--2-\n-3--\n---4\n",
+    "+----+----+\n|1 - | - -|\n|- - | - -|\n+----+----+\n|- 3 | - -|\n|- - | - 4|\n+----+----+",
+    "1---\n----\n-3--\n---4\n",
+    "1-- -\n--- -\n-3- -\n--- 4\n",
+    "1-1\n-- --\n1. ..\n.. 2.\n-- --\n.3 ..\n.. .4\n",
+    "│1 - │ - -│\n│- - │ - -│\n│- 3 │ - -│\n│- - │ - 4│\n",
+    "Level 1 - easy\n----\n1 . . .\n. . 2 .\n----\n. 3 . .\n. . . 4\n----\n",
+]
+
+
+@pytest.mark.parametrize("drawing", DASHED)
 def test_drawings_may_have_dashes_for_blanks_and_for_frames(drawing, tmp_path):
     (tmp_path / "grid.txt").write_text(drawing)
     reading = bs.read_problem(str(tmp_path / "grid.txt"))
@@ -85,17 +85,17 @@ def test_drawings_may_have_dashes_for_blanks_and_for_frames(drawing, tmp_path):
     assert len(found) == 3 + ("2" in drawing)
 
 
-@pytest.mark.parametrize(
-    ("blank", "why"),
-    [
-        ("1", "blank '1' is also a digit"),
-        (" ", "blank ' ' cannot stand for a cell; name visible ASCII characters"),
-        ("", "blank '' cannot stand for a cell"),
-        ("?,", "blank ',' cannot stand"),
-        ("#", "blank '#' cannot stand"),
-        ("□", "blank '□' cannot stand"),
-    ],
-)
+REFUSED = [
+    ("1", "blank '1' is also a digit"),
+    (" ", "blank ' ' cannot stand for a cell; name visible ASCII characters"),
+    ("", "blank '' cannot stand for a cell"),
+    ("?,", "blank ',' cannot stand"),
+    ("#", "blank '#' cannot stand"),
+    ("□", "blank '□' cannot stand"),
+]
+
+
+@pytest.mark.parametrize(("blank", "why"), REFUSED)
 def test_blanks_that_cannot_be_are_refused(blank, why, tmp_path):
     with pytest.raises(bs.InputError, match=why.replace("?", r"\?")):
         corpus(tmp_path, PUZZLE, blank=blank, alphabet="1-4")

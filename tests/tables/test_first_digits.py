@@ -154,15 +154,15 @@ def test_files_of_lists(form, tmp_path):
         assert np.load(tmp_path / "out.npy")[0].tolist() == SOLUTION
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "0.....1..2.....3",
-        FORMS["numbers"](PUZZLE),
-        "0...\n..1.\n.2..\n...3\n",
-        "0 . . .\n. . 1 .\n. 2 . .\n. . . 3",
-    ],
-)
+ONE_GRID = [
+    "0.....1..2.....3",
+    FORMS["numbers"](PUZZLE),
+    "0...\n..1.\n.2..\n...3\n",
+    "0 . . .\n. . 1 .\n. 2 . .\n. . . 3",
+]
+
+
+@pytest.mark.parametrize("text", ONE_GRID)
 def test_one_grid(text, tmp_path):
     grid = bs.solve(text, limit=99)
     assert grid.solution.startswith("0")

@@ -91,23 +91,23 @@ def header(text):
 HUGE = "{'descr': '|u1', 'fortran_order': False, 'shape': (1000000000000000, 81)}"
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "why"),
-    [
-        ("in.npy", npy(np.zeros((2, 15), int)), r".* of the shape \(2, 15\) holds no puzzles"),
-        ("in.npy", npy(np.full((2, 16), 0.5)), "an array of float64"),
-        ("in.npy", npy(np.array(3)), "an array of int64 of the shape"),
-        ("in.npy", npy(np.full((2, 16), 300)), "row 1 has 300 in cell 1; digits are 1 to 4, 0"),
-        ("in.npy", npy(np.array([{}])), "cannot be read as an array of NumPy: Object arrays"),
-        ("in.npy", header("{'descr': '|u1', 'shape': ("), ""),
-        ("in.npy", header(HUGE), ""),
-        ("in.npy", header("{'descr': [" * 300), ""),
-        ("in.json", b"[1, 2", r".*is not JSON \(Expecting"),
-        ("in.json", b"[]", "is an empty array"),
-        ("in.json", b'["\\ud800"]', ".*surrogate"),
-        ("in.json", b"[" * 200_000, ""),
-    ],
-)
+USELESS = [
+    ("in.npy", npy(np.zeros((2, 15), int)), r".* of the shape \(2, 15\) holds no puzzles"),
+    ("in.npy", npy(np.full((2, 16), 0.5)), "an array of float64"),
+    ("in.npy", npy(np.array(3)), "an array of int64 of the shape"),
+    ("in.npy", npy(np.full((2, 16), 300)), "row 1 has 300 in cell 1; digits are 1 to 4, 0"),
+    ("in.npy", npy(np.array([{}])), "cannot be read as an array of NumPy: Object arrays"),
+    ("in.npy", header("{'descr': '|u1', 'shape': ("), ""),
+    ("in.npy", header(HUGE), ""),
+    ("in.npy", header("{'descr': [" * 300), ""),
+    ("in.json", b"[1, 2", r".*is not JSON \(Expecting"),
+    ("in.json", b"[]", "is an empty array"),
+    ("in.json", b'["\\ud800"]', ".*surrogate"),
+    ("in.json", b"[" * 200_000, ""),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "why"), USELESS)
 def test_arrays_of_no_use_are_one_error_that_names_them(name, content, why, tmp_path):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(bs.InputError, match=rf"^{tmp_path}/{name}: {why}[^\n]*$"):
@@ -169,16 +169,16 @@ def test_a_file_that_is_read_as_a_whole_can_be_resumed_and_compressed(name, tmp_
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "right.csv").read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("name", "lines"),
-    [
-        ("in.csv", ["id,puzzle", "1,1.....2..3.....4", "2,1.....2\0.3.....4"]),
-        ("in.csv", ["id,puzzle", "1,1.....2..3.....4", "2,\x001.....2..3.....4"]),
-        ("in.txt", ["1.....2..3.....4", "1.....2\0.3.....4"]),
-        ("in.txt", ["1.....2..3.....4", "1.....2..3.....4\0"]),
-        ("in.jsonl", ['{"puzzle": "1.....2..3.....4"}', '{"puzzle": "1.....2\0.3.....4"}']),
-    ],
-)
+WITH_ZEROS = [
+    ("in.csv", ["id,puzzle", "1,1.....2..3.....4", "2,1.....2\0.3.....4"]),
+    ("in.csv", ["id,puzzle", "1,1.....2..3.....4", "2,\x001.....2..3.....4"]),
+    ("in.txt", ["1.....2..3.....4", "1.....2\0.3.....4"]),
+    ("in.txt", ["1.....2..3.....4", "1.....2..3.....4\0"]),
+    ("in.jsonl", ['{"puzzle": "1.....2..3.....4"}', '{"puzzle": "1.....2\0.3.....4"}']),
+]
+
+
+@pytest.mark.parametrize(("name", "lines"), WITH_ZEROS)
 def test_a_zero_byte_makes_one_row_invalid(read, tmp_path, name, lines):
     _, grids, faults = read(name, "\n".join(lines))
     assert (len(grids), len(faults)) == (2, 1)

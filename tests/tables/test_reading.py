@@ -92,13 +92,13 @@ def grid_of(n, symbols, separator, filled=None):
     return "\n".join(lines), [d + 1 if w != "." else 0 for d, w in zip(cells, written, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("name", "n", "separator", "filled"),
-    [
-        *product(["A-P", "1-9A-G", "0-9A-F"], [16], ["", " ", ","], [200]),
-        *product(["numbers"], [16, 25], [" ", "\t", ", ", " | "], [9, None]),
-    ],
-)
+LARGE = [
+    *product(["A-P", "1-9A-G", "0-9A-F"], [16], ["", " ", ","], [200]),
+    *product(["numbers"], [16, 25], [" ", "\t", ", ", " | "], [9, None]),
+]
+
+
+@pytest.mark.parametrize(("name", "n", "separator", "filled"), LARGE)
 def test_large_grids_tell_their_symbols(name, n, separator, filled):
     text, digits = grid_of(n, Notation.from_name(name, n).names, separator, filled)
     problem, notation, grid = read_grid(text)
@@ -199,21 +199,21 @@ def test_a_row_is_found_by_its_number_or_a_value(corpus, row):
     assert reading.stack.tolist() == sudoku(3, 3).stack([0, *DIGITS[1:]]).tolist()
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("0", "rows count from 1, as in .*#1"),
-        ("5", "there is no row 5; the last one is 4"),
-        ("9" * 30, "no row is called"),
-        ("-1", "no row is called '-1'"),
-        ("", "no row is called ''"),
-        ("basic2", "no row is called 'basic2'"),
-        ("name=x", "unknown column 'name'; choose from 'id', 'puzzle', 'level'"),
-        ("id=x", "no row has 'x' in column 'id'"),
-        ("level=1", r"2 rows have '1' in column 'level' \(1, 4\); name one .*#1"),
-        ("3", "#3: 80 characters; a 9×9 grid has 81"),
-    ],
-)
+NO_ROWS = [
+    ("0", "rows count from 1, as in .*#1"),
+    ("5", "there is no row 5; the last one is 4"),
+    ("9" * 30, "no row is called"),
+    ("-1", "no row is called '-1'"),
+    ("", "no row is called ''"),
+    ("basic2", "no row is called 'basic2'"),
+    ("name=x", "unknown column 'name'; choose from 'id', 'puzzle', 'level'"),
+    ("id=x", "no row has 'x' in column 'id'"),
+    ("level=1", r"2 rows have '1' in column 'level' \(1, 4\); name one .*#1"),
+    ("3", "#3: 80 characters; a 9×9 grid has 81"),
+]
+
+
+@pytest.mark.parametrize(("row", "message"), NO_ROWS)
 def test_rows_that_do_not_exist_are_refused(corpus, row, message):
     with pytest.raises(InputError, match=message) as caught:
         read_problem(f"{corpus}#{row}")
@@ -586,25 +586,25 @@ def with_colours(*names):
     return ExactCover([0, 2, 4], [0, 1, 0, 1], 2, 1, colors=[0, 1, 0, 2], color_names=names)
 
 
-@pytest.mark.parametrize(
-    ("form", "problem", "message"),
-    [
-        ("ec", with_items("a b", "c"), "item 0 is called 'a b'; here names are words without"),
-        ("ec", with_items("", "c"), "item 0 is called ''"),
-        ("ec", with_items("a", "|"), r"item 1 is called '\|'"),
-        ("ec", with_items("a", "a"), "two items are called 'a'"),
-        ("dlx", with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
-        ("dlx", with_items("a\u2028", "b"), "item 0 is called"),
-        ("dlx", with_items("\ufeffa", "b"), "item 0 is called"),
-        ("dlx", with_colours("red", "red"), "two colours are called 'red'"),
-        ("dlx", with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
-        ("dlx", with_colours("", "red"), "colour 0 is called ''"),
-        ("dlx", ExactCover([0, 1], [0], 1, n_primary=0), "without primary items"),
-        ("ec", with_colours("red", "blue"), r"an \.ec file cannot hold colours; write \.dlx"),
-        ("ec", ExactCover([0, 1], [0], 1, bounds=[[0, 1]]), "hold bounds; write .dlx"),
-        ("ec", ExactCover([0, 1], [0], 1, costs=[3]), "hold costs; write .dlx"),
-    ],
-)
+NOT_HELD = [
+    ("ec", with_items("a b", "c"), "item 0 is called 'a b'; here names are words without"),
+    ("ec", with_items("", "c"), "item 0 is called ''"),
+    ("ec", with_items("a", "|"), r"item 1 is called '\|'"),
+    ("ec", with_items("a", "a"), "two items are called 'a'"),
+    ("dlx", with_items("a", "b:c"), "item 1 is called 'b:c'; here names are words without"),
+    ("dlx", with_items("a\u2028", "b"), "item 0 is called"),
+    ("dlx", with_items("\ufeffa", "b"), "item 0 is called"),
+    ("dlx", with_colours("red", "red"), "two colours are called 'red'"),
+    ("dlx", with_colours("red", "a:b"), "colour 1 is called 'a:b'; here names are words w"),
+    ("dlx", with_colours("", "red"), "colour 0 is called ''"),
+    ("dlx", ExactCover([0, 1], [0], 1, n_primary=0), "without primary items"),
+    ("ec", with_colours("red", "blue"), r"an \.ec file cannot hold colours; write \.dlx"),
+    ("ec", ExactCover([0, 1], [0], 1, bounds=[[0, 1]]), "hold bounds; write .dlx"),
+    ("ec", ExactCover([0, 1], [0], 1, costs=[3]), "hold costs; write .dlx"),
+]
+
+
+@pytest.mark.parametrize(("form", "problem", "message"), NOT_HELD)
 def test_what_a_form_cannot_hold_is_refused(form, problem, message):
     with pytest.raises(InputError, match=message):
         getattr(files, f"write_{form}")(problem)

@@ -129,13 +129,13 @@ def test_formats_of_others():
 SIDES = [(a, b) for a in range(16) for b in (a + 1, a + 4) if b < 16 and (b - a == 4 or b % 4)]
 
 
-@pytest.mark.parametrize(
-    ("pairs", "constraints", "hidden", "shown"),
-    [
-        ("all-dots r1c1-r1c2", ".WhiteDot~R1C1~R1C2.StrictKropki", "undotted", "consecutive"),
-        ("r1c1vr1c2 all-xv", ".StrictXV.V~R1C1~R1C2", "unlettered", "v"),
-    ],
-)
+UNMARKED = [
+    ("all-dots r1c1-r1c2", ".WhiteDot~R1C1~R1C2.StrictKropki", "undotted", "consecutive"),
+    ("r1c1vr1c2 all-xv", ".StrictXV.V~R1C1~R1C2", "unlettered", "v"),
+]
+
+
+@pytest.mark.parametrize(("pairs", "constraints", "hidden", "shown"), UNMARKED)
 def test_pairs_that_are_not_marked(pairs, constraints, hidden, shown):
     rules = with_pairs((0, 1, shown), *[(a, b, hidden) for a, b in SIDES if (a, b) != (0, 1)])
     given = table(pairs=[pairs, ""], constraints=["", f".Shape~4x4{constraints}"])
@@ -363,15 +363,15 @@ def test_rules_of_other_types_are_read_or_refused(columns, found):
         solved(table(**columns))
 
 
-@pytest.mark.parametrize(
-    ("column", "named", "why"),
-    [
-        ("sums", None, "has the sums of cages; add or name"),
-        ("sums", "sums", "has the sums of cages; add or name the column 'cages'"),
-        ("Regions", None, "column 'Regions' may hold rules of the rows; rename it 'regions', or"),
-        (" Box", None, "column ' Box' may hold rules of the rows; rename it 'box', or"),
-    ],
-)
+SEEMING = [
+    ("sums", None, "has the sums of cages; add or name"),
+    ("sums", "sums", "has the sums of cages; add or name the column 'cages'"),
+    ("Regions", None, "column 'Regions' may hold rules of the rows; rename it 'regions', or"),
+    (" Box", None, "column ' Box' may hold rules of the rows; rename it 'box', or"),
+]
+
+
+@pytest.mark.parametrize(("column", "named", "why"), SEEMING)
 def test_a_column_that_seems_to_hold_rules_is_not_passed_over(column, named, why):
     given = table(**{column: ["a word"]}, solution=["1234341221434321"])
     assert solved(given, rule_columns="none")[0]["status"] == "multiple"
@@ -408,14 +408,14 @@ def test_the_columns_of_rules_can_be_named(tmp_path, rule_columns):
             bs.read_problem(row)
 
 
-@pytest.mark.parametrize(
-    ("rule_columns", "message"),
-    [
-        ("rule,marks", "'rule' is not a column of rules; choose from rules, regions, cages"),
-        ("cages", "unknown column 'cages'; choose from 'puzzle', 'marks'"),
-        (["marks"], "rule_columns"),
-    ],
-)
+NOT_THERE = [
+    ("rule,marks", "'rule' is not a column of rules; choose from rules, regions, cages"),
+    ("cages", "unknown column 'cages'; choose from 'puzzle', 'marks'"),
+    (["marks"], "rule_columns"),
+]
+
+
+@pytest.mark.parametrize(("rule_columns", "message"), NOT_THERE)
 def test_columns_of_rules_that_are_not_there(rule_columns, message):
     with pytest.raises(bs.InputError, match=message):
         solved(table(marks=[""]), rule_columns=rule_columns)

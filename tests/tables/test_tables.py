@@ -306,18 +306,18 @@ def by_and_by(monkeypatch):
         yield partial(thread.submit, give)
 
 
-@pytest.mark.parametrize(
-    ("texts", "columns", "n_rows"),
-    [
-        (["id,puz", "zle\n", "1,\n2,", f"{P}\n"], ["id", "puzzle"], 2),
-        (["# a comment\n", P[:7], P[7:]], ["puzzle"], 1),
-        (["# a, b\n\n# c\nid,puzzle\n", f"1,{P}\n"], ["id", "puzzle"], 1),
-        (["# c\n#,puzzle\n", f"1,{P}\n"], ["#", "puzzle"], 1),
-        (["Grid\n", f"{P}\n"], ["Grid"], 1),
-        (['{"puzzle": null}\n', f'{{"puzzle": "{P}", "id": 1}}\n', "{}"], ["puzzle", "id"], 3),
-        (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
-    ],
-)
+BY_AND_BY = [
+    (["id,puz", "zle\n", "1,\n2,", f"{P}\n"], ["id", "puzzle"], 2),
+    (["# a comment\n", P[:7], P[7:]], ["puzzle"], 1),
+    (["# a, b\n\n# c\nid,puzzle\n", f"1,{P}\n"], ["id", "puzzle"], 1),
+    (["# c\n#,puzzle\n", f"1,{P}\n"], ["#", "puzzle"], 1),
+    (["Grid\n", f"{P}\n"], ["Grid"], 1),
+    (['{"puzzle": null}\n', f'{{"puzzle": "{P}", "id": 1}}\n', "{}"], ["puzzle", "id"], 3),
+    (["", f"puzzle,b\n{P},", f"x\n{P},x\n"], ["puzzle", "b"], 2),
+]
+
+
+@pytest.mark.parametrize(("texts", "columns", "n_rows"), BY_AND_BY)
 def test_an_input_that_comes_by_and_by_is_waited_for(by_and_by, texts, columns, n_rows):
     by_and_by(*texts)
     corpus = Corpus(["-"])

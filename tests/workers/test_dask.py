@@ -89,15 +89,15 @@ def test_few_tasks_are_done_by_all_workers(workers, tmp_path):
             assert len({each.worker for each in done}) == 2
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        Exception("RuntimeError('ConnectionPool is closed')"),
-        ValueError("Can not use replicate to delete data"),
-        KeyError("tcp://127.0.0.1:40001"),
-        OSError("Timed out trying to connect to tcp://127.0.0.1:40001"),
-    ],
-)
+LEAVING = [
+    Exception("RuntimeError('ConnectionPool is closed')"),
+    ValueError("Can not use replicate to delete data"),
+    KeyError("tcp://127.0.0.1:40001"),
+    OSError("Timed out trying to connect to tcp://127.0.0.1:40001"),
+]
+
+
+@pytest.mark.parametrize("error", LEAVING)
 def test_workers_that_leave_while_the_problem_is_sent_do_not_end_the_search(
     workers, monkeypatch, error
 ):
@@ -280,14 +280,14 @@ def test_a_dask_cluster_without_workers_is_one_clear_error_unless_it_adapts(monk
         assert _count_on(cluster.scheduler_address) == 352
 
 
-@pytest.mark.parametrize(
-    ("address", "why"),
-    [
-        ("tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
-        ("nowhere", "no Dask scheduler answers .*missing port"),
-        ("tls://127.0.0.1:{port}", "names no certificate of the client"),
-    ],
-)
+NOT_THERE = [
+    ("tcp://127.0.0.1:{port}", "no Dask scheduler answers .*; write tcp://host:port"),
+    ("nowhere", "no Dask scheduler answers .*missing port"),
+    ("tls://127.0.0.1:{port}", "names no certificate of the client"),
+]
+
+
+@pytest.mark.parametrize(("address", "why"), NOT_THERE)
 def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
     check_no_cluster("dask", address, why, monkeypatch, tmp_path)
 
@@ -305,13 +305,13 @@ def ran(script, **how):
 GUARDED = f'import batchsolve as bs\nif __name__ == "__main__":\n    pass\n{CALL}\n'
 
 
-@pytest.mark.parametrize(
-    ("script", "begins"),
-    [
-        (f"import batchsolve as bs\n{CALL}\n", "InputError: {path}: worker processes import the"),
-        (GUARDED, "WorkersError: the Dask cluster of this machine did not start"),
-    ],
-)
+UNGUARDED = [
+    (f"import batchsolve as bs\n{CALL}\n", "InputError: {path}: worker processes import the"),
+    (GUARDED, "WorkersError: the Dask cluster of this machine did not start"),
+]
+
+
+@pytest.mark.parametrize(("script", "begins"), UNGUARDED)
 def test_a_script_with_a_call_outside_a_guard_is_one_error(script, begins, tmp_path):
     """It names the guard, and worker processes say nothing."""
     path = tmp_path / "script.py"

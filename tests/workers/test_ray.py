@@ -176,13 +176,13 @@ def test_a_ray_cluster_that_asks_for_no_token_is_said(workers, monkeypatch, capl
     assert ("set RAY_AUTH_MODE=token" in caplog.text) != asks
 
 
-@pytest.mark.parametrize(
-    ("address", "why"),
-    [
-        ("127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
-        ("nowhere", "no Ray cluster answers"),
-    ],
-)
+NOT_THERE = [
+    ("127.0.0.1:{port}", "no Ray cluster answers .*refused.*; write host:port, or auto"),
+    ("nowhere", "no Ray cluster answers"),
+]
+
+
+@pytest.mark.parametrize(("address", "why"), NOT_THERE)
 def test_a_cluster_that_is_not_there_is_one_clear_error(address, why, monkeypatch, tmp_path):
     module = pytest.importorskip("batchsolve.workers.ray")
     module.ray.shutdown()  # also the one of this module, whose tests come before this

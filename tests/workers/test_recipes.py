@@ -65,14 +65,14 @@ def test_the_recipe_for_dask_gives_a_cluster_with_tls(with_tls):
     assert (with_tls / "sent").read_text() == UNPICKLED
 
 
-@pytest.mark.parametrize(
-    ("who", "worker", "command", "scheduler"),
-    [
-        ("none", "TLS expects a `ssl_context`", "names no certificate of the client", ""),
-        ("own", "Waiting to connect", "no Dask scheduler answers", "CERTIFICATE_VERIFY_FAILED"),
-        ("plain", "Waiting to connect", "no Dask scheduler answers", "WRONG_VERSION_NUMBER"),
-    ],
-)
+REFUSALS = [
+    ("none", "TLS expects a `ssl_context`", "names no certificate of the client", ""),
+    ("own", "Waiting to connect", "no Dask scheduler answers", "CERTIFICATE_VERIFY_FAILED"),
+    ("plain", "Waiting to connect", "no Dask scheduler answers", "WRONG_VERSION_NUMBER"),
+]
+
+
+@pytest.mark.parametrize(("who", "worker", "command", "scheduler"), REFUSALS)
 def test_who_has_not_our_certificate_is_refused_and_both_sides_say_so(
     with_tls, who, worker, command, scheduler
 ):
