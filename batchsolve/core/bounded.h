@@ -62,7 +62,8 @@ public:
         if (total_ == 0 || drop_small()) n_branches = choose_item(cost);
         if (n_branches == 0 || prices_.are_too_dear(level, cost)) return Node::dead_end;
         const Item i = this->item_;
-        levels_[level].n_branches = branches_of(need(i), this->size_[i], n_branches);
+        levels_[level].n_branches = n_branches;
+        levels_[level].need = need(i);
         return i == 0 ? Node::cover : Node::branch;
     }
 
@@ -82,6 +83,7 @@ public:
         levels_[0].kind = Branch::each;
         levels_[0].node = this->cover_range(range);
         levels_[0].n_branches = this->size_[range.item + 1];
+        levels_[0].need = 1;
         return true;
     }
 
@@ -139,12 +141,12 @@ public:
     Choice choice(std::size_t level) const {
         const Level& here = levels_[level];
         return here.kind == Branch::exclude ? exclusion(here)
-                                            : Choice{this->option_[here.node], here.n_branches};
+                                            : Choice{this->option_[here.node], here.branches()};
     }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& here = levels_[level];
         if (here.kind == Branch::each) {
-            this->for_each_below(here.node, here.n_branches, visit);
+            this->for_each_below(here.node, here.branches(), visit);
         } else if (here.kind == Branch::take && here.n_branches > 1) {
             visit(exclusion(here));
         }
@@ -179,13 +181,15 @@ public:
 private:
     struct Level {
         Branch kind = Branch::each;
-        Index node = 0;             // of the option taken or excluded
-        double n_branches = 0;      // of `branches_of`
-        std::size_t n_dropped = 0;  // by the levels above
+        Index node = 0;                          // of the option taken or excluded
+        std::uint32_t n_branches = 0, need = 0;  // of the branch item
+        std::size_t n_dropped = 0;               // by the levels above
+
+        double branches() const { return branches_of(need, n_branches + need - 1, n_branches); }
     };
 
     Choice exclusion(const Level& here) const {
-        return exclusion_of({this->option_[here.node], here.n_branches}, n_options_);
+        return exclusion_of({this->option_[here.node], here.branches()}, n_options_);
     }
 
     /// Return how many more options an item needs.
