@@ -30,10 +30,10 @@ double GraphSearch::share() const {
     const auto add_up = [&](const auto& moves) {
         for (std::size_t level = 0; level < here_.level; ++level) {
             const double n_branches = moves.choice(level).n_branches;
-            double tried = 1 - 1 / n_branches;
-            moves.for_each_untried(level, [&](Choice left) { tried -= 1 / left.n_branches; });
-            share += tried * of_node;
+            double n_tried = n_branches - 1;
+            moves.for_each_untried(level, [&](Choice) { --n_tried; });
             of_node /= n_branches;
+            share += n_tried * of_node;
         }
     };
     std::visit(add_up, links_);

@@ -182,7 +182,7 @@ class Output:
         with disk_errors("standard output"):
             left = memoryview(block.data)
             while left:  # under python -u, a signal may cut a write short
-                left = left[sys.stdout.buffer.write(left) :]
+                left = left[sys.stdout.buffer.write(left) or len(left) :]
             sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
         return []
 

@@ -215,11 +215,13 @@ class Run(AbstractContextManager["Run"]):
 
     def _check_place(self) -> None:
         """Raise `InputError` if the process has gone to another working directory."""
-        if os.path.abspath(self._directory) != self._absolute:
-            raise InputError(
-                f"{self._directory}: this was {self._absolute} when the run was opened; go back "
-                f"to that working directory, or open the run by its absolute path"
-            )
+        with suppress(OSError):  # of a working directory that is deleted
+            if os.path.abspath(self._directory) == self._absolute:
+                return
+        raise InputError(
+            f"{self._directory}: this was {self._absolute} when the run was opened; go back to "
+            f"that working directory, or open the run by its absolute path"
+        )
 
     @property
     def cheapest_covers(self) -> list[PricedCover]:
