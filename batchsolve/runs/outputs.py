@@ -180,8 +180,8 @@ class Output:
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
         with disk_errors("standard output"):
-            left = memoryview(block.data)
-            while left:  # under python -u, a signal may cut a write short
+            left = block.data
+            while len(left):  # under python -u, a signal may cut a write short
                 left = left[sys.stdout.buffer.write(left) or len(left) :]
             sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
         return []

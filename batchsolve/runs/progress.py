@@ -262,7 +262,8 @@ def _drawn(bar: Bar) -> Iterator[Callable[..., None]]:
     from tqdm.auto import tqdm  # shows a widget in a notebook
 
     show, how = bar
-    with tqdm(**how, disable=sys.stderr is None) as drawn:  # as under pythonw
+    hidden = {"disable": True} if sys.stderr is None else {}  # as under pythonw
+    with tqdm(**how, **hidden) as drawn:
 
         def update(progress: Any) -> None:
             check_interrupt()

@@ -298,9 +298,10 @@ def test_main_leaves_an_ignored_interrupt_ignored():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full disk")
-def test_help_that_cannot_be_printed_is_one_message():
+@pytest.mark.parametrize("words", [["--version"], ["solve", "--help"]])
+def test_help_that_cannot_be_printed_is_one_message(words):
     with open("/dev/full", "w") as full:
-        done = batchsolve("solve", "--help", stdout=full)
+        done = batchsolve(*words, stdout=full)
     why = "batchsolve: standard output: cannot be written: No space left on device\n"
     assert (done.returncode, done.stderr) == (2, why)
 
@@ -330,10 +331,11 @@ def test_closed_standard_output_is_one_message(words, folder):
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
 
 
-def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message():
+@pytest.mark.parametrize("command", [["show", "queens:6"], ["count", "queens:6", "--quiet"]])
+def test_a_reader_that_has_seen_enough_ends_a_command_without_an_error_message(command):
     reading, writing = os.pipe()
     os.close(reading)
-    done = batchsolve("show", "queens:6", stdout=writing)
+    done = batchsolve(*command, stdout=writing)
     os.close(writing)
     assert (done.returncode, done.stderr) == (2, "")
 
