@@ -50,9 +50,8 @@ public:
         if (key < enough) return Node::dead_end;
         if (key >= no_branch) return Node::cover;
         levels_[level].item = key & field;
-        const Word n_branches = ((key - enough) >> need_at) + 1, tag = r_.tag(key & field);
-        const Word need = (enough >> need_at) - std::min(enough >> need_at, tag >> need_at);
-        levels_[level].choice.n_branches = branches_of(need, n_branches + need - 1, n_branches);
+        levels_[level].choice.n_branches = static_cast<double>(((key - enough) >> need_at) + 1);
+        levels_[level].tag = r_.tag(key & field);
         return Node::branch;
     }
 
@@ -94,7 +93,10 @@ public:
     }
     void abandon(std::size_t) {}  // the next stack has a residual of its own
 
-    Choice choice(std::size_t level) const { return levels_[level].choice; }
+    Choice choice(std::size_t level) const {
+        const Level& here = levels_[level];
+        return here.branch == Branch::take ? taken(here) : here.choice;
+    }
     void for_each_untried(std::size_t level, auto visit) const {
         const Level& here = levels_[level];
         if (here.branch == Branch::each) {
@@ -118,6 +120,7 @@ private:
 
     struct Level : Branches {
         Branch branch = Branch::each;
+        Word tag = 0;    // of the branch item
         Word needs = 0;  // options that items need, together, without `total_`
     };
 
@@ -126,8 +129,14 @@ private:
         return r_.tag(i) >> slack_at == full - (Word{1} << (need_at - slack_at));
     }
 
+    Choice taken(const Level& here) const {
+        const Word most = enough >> need_at, n_needed = most - std::min(most, here.tag >> need_at);
+        const auto need = static_cast<double>(n_needed);
+        const auto [option, n_branches] = here.choice;
+        return {option, branches_of(need, n_branches + need - 1, n_branches)};
+    }
     Choice exclusion(const Level& here) const {
-        return exclusion_of(here.choice, problem_->n_options());
+        return exclusion_of(taken(here), problem_->n_options());
     }
 
     /// Write the tags, and which items need more options, and how many.

@@ -27,9 +27,8 @@ enum class Branch : std::uint8_t { each, untried, take, exclude };
 /// Return the branches by which an option has its share, of an item that needs so many of its
 /// options: one is taken in need / size of all ways to meet the need. An item that needs none has
 /// as many as `otherwise` says.
-inline double branches_of(std::uint64_t need, std::uint64_t size, std::uint64_t otherwise) {
-    return need > 0 ? static_cast<double>(size) / static_cast<double>(need)
-                    : static_cast<double>(otherwise);
+inline double branches_of(double need, double size, double otherwise) {
+    return need > 0 ? size / need : otherwise;
 }
 
 /// Return the branch that excludes the option of another one, of a problem with so many options: an
