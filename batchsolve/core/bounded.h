@@ -185,7 +185,7 @@ private:
         std::uint32_t n_branches = 0, need = 0;  // of the branch item
         std::size_t n_dropped = 0;               // by the levels above
 
-        double branches() const { return branches_of(need, n_branches + need - 1, n_branches); }
+        double branches() const { return branches_of(n_branches, need); }
     };
 
     Choice exclusion(const Level& here) const {

@@ -129,11 +129,11 @@ private:
         return r_.tag(i) >> slack_at == full - (Word{1} << (need_at - slack_at));
     }
 
+    /// Return the option taken; its level has the degree of the item in place of its branches.
     Choice taken(const Level& here) const {
-        const Word most = enough >> need_at, n_needed = most - std::min(most, here.tag >> need_at);
-        const auto need = static_cast<double>(n_needed);
-        const auto [option, n_branches] = here.choice;
-        return {option, branches_of(need, n_branches + need - 1, n_branches)};
+        const Word most = enough >> need_at, need = most - std::min(most, here.tag >> need_at);
+        const auto [option, degree] = here.choice;
+        return {option, branches_of(degree, static_cast<double>(need))};
     }
     Choice exclusion(const Level& here) const {
         return exclusion_of(taken(here), problem_->n_options());

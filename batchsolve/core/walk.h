@@ -24,11 +24,10 @@ struct Choice {
 /// is taken and then excluded.
 enum class Branch : std::uint8_t { each, untried, take, exclude };
 
-/// Return the branches by which an option has its share, of an item that needs so many of its
-/// options: one is taken in need / size of all ways to meet the need. An item that needs none has
-/// as many as `otherwise` says.
-inline double branches_of(double need, double size, double otherwise) {
-    return need > 0 ? size / need : otherwise;
+/// Return the branches by which an option has its share at an item of this degree that needs so
+/// many options: of its degree + need - 1 options, it takes `need`.
+inline double branches_of(double degree, double need) {
+    return need > 0 ? (degree + need - 1) / need : degree;
 }
 
 /// Return the branch that excludes the option of another one, of a problem with so many options: an

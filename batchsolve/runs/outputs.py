@@ -81,10 +81,9 @@ class Behind(AbstractContextManager["Behind"]):
         try:
             self._thread.start()
         except (RuntimeError, MemoryError) as error:  # "can't start new thread"
-            message = (
+            raise WorkersError(
                 "no thread could be started to wait for the disk; raise the limit of processes"
-            )
-            raise WorkersError(message) from error
+            ) from error
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:

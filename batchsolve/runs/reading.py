@@ -476,7 +476,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
     try:
         problem, notation, grid = read_grid(_text(data), name=name, **written)
         return Reading(problem, problem.stack(grid), name, notation)
-    except InputError as error:  # if lines have other lengths, this is no NoGridError
+    except InputError as error:  # also that a line is too short, or too long
         if not any(each is not None for each in written.values()):
             for read in (cover_files.read_sets, cover_files.read_ec):  # they begin with their size
                 with suppress(InputError):

@@ -515,7 +515,8 @@ class Corpus(Tables):
 
         Their layout is drawn in the values, or named among the rules.
         """
-        values = columns.as_text(self._sample[:100], self.column).to_pylist()
+        sample = self._sample.select([self.column])[:100]
+        values = columns.as_text(sample, self.column).to_pylist()
         drawing = _most_common(drawing_of(value or "") for value in values)
         name, _ = split_layout(given.rules)
         if name is None and self._holds_rules(RULES) and given.fixed is None:
