@@ -1,4 +1,4 @@
-"""The errors of this package, which name the fault, its place and a correct value; and its words.
+"""The errors of this package, which name the fault, its place and a correct value; and wordings.
 
 Messages and results are said in the words of functions here.
 """

@@ -67,9 +67,9 @@ def pytest_collection_modifyitems(items):
     """Start with slow tests.
 
     A long file must not be left over when the others are done. Tests of workers wait for processes
-    much of their time: they run beside tests that compile, one file in three.
+    much of their time: they run beside tests that compute, one file in three.
     """
-    first = {"engines": 0, "rating": 0, "problems": 1, "runs": 2}
+    first = {"engines": 0, "problems": 1, "runs": 2}
     items.sort(key=lambda item: first.get(item.path.parent.name, 3))
     files = list(dict.fromkeys(item.path for item in items))
     waiting = [path for path in files if path.parent.name == "workers"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import batchsolve as bs
-from batchsolve.engines import walk
+from batchsolve.engines import engine_names, walk
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -30,6 +30,11 @@ def test_the_examples_of_the_readme_run():
     results = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert results.attempted >= 7
     assert results.failed == 0
+
+
+def test_the_page_of_engines_describes_each():
+    page = (DOCS / "engines.md").read_text()
+    assert [name for name in engine_names() if f"`{name}`" not in page] == []
 
 
 def test_the_page_of_commands_is_what_the_commands_say():

@@ -10,8 +10,8 @@
 // then an item is chosen anew. So the tree depends only on the options taken and excluded, and can
 // be cut anywhere: a stack holds exclusions as well, of option o as n_options + o.
 //
-// If all options have an item in common, its upper bound is that of the options in a cover, and
-// options that meet too few needs for the rest to meet the others are *dropped*.
+// If all options have an item in common, its upper bound is also that of the size of a cover.
+// Options that then meet too few needs for the rest to meet the others are *dropped*.
 //
 // The same search finds the cheapest covers if it is given prices (cheapest.h).
 #pragma once

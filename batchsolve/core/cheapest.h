@@ -2,8 +2,8 @@
 // Programming 7.2.2.1): net costs, least costs of the remaining items, and the upper bound.
 //
 // Costs are scaled; `batchsolve.engines.native` says how. Once enough covers are found, the upper
-// bound is below the cost of the dearest, because of covers with equal costs the first in tree
-// order are wanted.
+// bound is below the cost of the dearest, because among covers of equal cost the first in tree
+// order win.
 #pragma once
 
 #include "problem.h"

@@ -6,7 +6,7 @@
 // diagram (S. Minato, Zero-suppressed BDDs for set manipulation in combinatorial problems, DAC
 // 1993).
 //
-// Who makes a node passes children that exist; see `GraphView` for nodes that come from elsewhere.
+// The caller of `make` passes children that exist; `GraphView` has nodes that come from elsewhere.
 #pragma once
 
 #include "problem.h"
@@ -32,7 +32,7 @@ struct Graph {
     }
 };
 
-/// A look at such arrays. Children are checked where they are followed.
+/// A view of such arrays. Children are checked where they are followed.
 class GraphView {
 public:
     GraphView(std::span<const Option> options, std::span<const NodeNumber> lows,

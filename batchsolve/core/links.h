@@ -33,6 +33,7 @@ public:
         : n_items_(problem.n_items),
           n_primary_(problem.n_primary),
           handicaps_(handicaps.begin(), handicaps.end()) {
+        // X1. [Initialize.]
         require(handicaps.size() == (ruled ? n_items_ + 1 : 0), "each item has a handicap");
         lay_out_headers(problem.n_primary);
         const std::size_t n_nodes = n_items_ + 2 + problem.n_entries() + problem.n_options();

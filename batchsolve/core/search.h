@@ -65,7 +65,7 @@ private:
             if (wanted_ > 0) hand_back_whole(moves);
             return;
         }
-        // X1. [Initialize.]
+        // The walk begins at this partial cover, with l = 0.
         out.clash[k] = moves.select(task_.stacks[k]);
         if (out.clash[k] >= 0) return;
         Position here;

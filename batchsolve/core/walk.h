@@ -24,14 +24,14 @@ struct Choice {
 /// is taken and then excluded.
 enum class Branch : std::uint8_t { each, untried, take, exclude };
 
-/// Return the branches by which an option has its share at an item of this degree that needs so
-/// many options: of its degree + need - 1 options, it takes `need`.
+/// The share of an option is 1 / this number: an item that needs `need` options takes them of
+/// degree + need - 1.
 inline double branches_of(double degree, double need) {
     return need > 0 ? (degree + need - 1) / need : degree;
 }
 
-/// Return the branch that excludes the option of another one, of a problem with so many options: an
-/// option that is taken has the share of one branch, and its exclusion that of all others.
+/// Return the branch that excludes the option that `taken` takes. Its share is 1 less that of
+/// `taken`.
 inline Choice exclusion_of(const Choice& taken, Option n_options) {
     return {taken.option + n_options, taken.n_branches / (taken.n_branches - 1)};
 }

@@ -165,7 +165,7 @@ class Outcome:
     tree_nodes: Floats | None = None
 
     def begun(self, stacks: Stacks) -> Bools:
-        """Tell which stacks of the task were searched; others clash, or are left as they were.
+        """Return True for stacks that were searched; others clash, or are left as they were.
 
         A branch whose options are no longer possible has no nodes.
         """
@@ -334,12 +334,14 @@ _ENGINES = {
             "Knuth's Algorithm X on a dict of sets, in Python",
             "batchsolve.engines.walk:search_algorithm_x",
             colors=True,
+            tree=MRV_TREE,
             rules=True,
         ),
         Engine(
             "dancing-links",
             "dancing links over NumPy arrays, in Python",
             "batchsolve.engines.walk:search_dancing_links",
+            tree=MRV_TREE,
         ),
         Engine(
             "sat",

@@ -2,9 +2,9 @@
 
 The searches of exact covers are those of `batchsolve/core`: `links.h`, `bits.cpp`, `sparse.cpp`,
 `bounded.h` and `bounded_bits.cpp`; that of the cheapest covers is `cheapest.h`. Its options are
-numbered by their cost per item (see `Pricing`), so that the cheapest are tried first and the order
-of the tree is that of numbers. Grids are searched, and puzzles dug out of solved grids, in the
-lanes of `core/lanes`.
+numbered by their net cost per primary item (see `Pricing`), so that the cheapest are tried first
+and the order of the tree is that of numbers. Grids are searched, and puzzles dug out of solved
+grids, in the lanes of `core/lanes`.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ _MOST_SCALED = 2**61
 def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     """Search for the cheapest covers, with options numbered by cost."""
     pricing = pricing_of(problem)
-    # of options in the order of their costs, ranges are none of option numbers
+    # in the order of their costs, a range of options is not a range of their numbers
     stacks = renumbered(task.stacks, pricing.rank)
     again = replace(task, stacks=stacks, fineness=UNLIMITED, excluded=True)
     costs = pricing.scale, pricing.net, pricing.share, pricing.is_useless
@@ -282,10 +282,10 @@ class Pricing:
 
 
 def useless_options(problem: ExactCover) -> Bools:
-    """Tell which options are in no cover, as far as each of them shows by itself.
+    """Return True for options that are seen to be in no cover.
 
-    An option is *useless* if an item that it lacks has no option without a conflict with it that is
-    not useless itself. Knuth's program DLX-PRE removes such options. Two options conflict if they
+    An option is *useless* if it lacks an item of which every option conflicts with it, useless ones
+    aside. Knuth's program DLX-PRE removes such options. Two options conflict if they
     share an item without colours that has an upper bound of 1.
 
     Returns

@@ -35,7 +35,7 @@ class OpenNode:
     item : int
         The branch item, counted from 1 as those of branches; 0 if the node is not entered.
     n_branches : int
-        The branches that there are.
+        The number of branches when the node was entered.
     options : list of int
         Those that remain, the last first.
     """
@@ -47,7 +47,7 @@ class OpenNode:
     options: list[int] = field(default_factory=list)
 
     def next(self) -> tuple[list[int], float]:
-        """Return the next node and its share, and take it away."""
+        """Return the next node and its share; take its option away if this node was entered."""
         if not self.item:
             return self.stack, self.weight
         return [*self.stack, self.options.pop()], self.weight / self.n_branches
@@ -419,7 +419,7 @@ class Links(PartialCover):
         return int(item) - 1, options
 
     def select(self, o: int) -> None:
-        """X4. [Cover i.] X5. [Try.]: cover the items of an option."""
+        """X4. [Cover i.] X5. [Try x_l.]: cover the items of an option."""
         for i in self._items(o):
             self._cover(i)
 

@@ -167,7 +167,7 @@ def bare(text: str) -> str:
     if "\n" in plain:
         return text  # of which messages name a line
     if isqrt(len(plain)) ** 2 == len(plain) and _MARKS.isdisjoint(plain):
-        return text  # most texts are characters, which nothing parts
+        return text  # most texts are characters without separators
     if library := _LIBRARY.fullmatch(plain):
         return library[1].replace("+", "")
     if rows := rows_of_line(plain):
@@ -592,7 +592,7 @@ def _n_numbered(line: str) -> int:
 def _without_gaps(lines: Sequence[str]) -> list[str]:
     """Return lines with blank ones for the rows of a spreadsheet that are not of its grids.
 
-    These are the numbers of columns above grids, and empty rows that part boxes or grids.
+    These are the numbers of columns above grids, and empty rows that separate boxes or grids.
     """
     kept = list(lines)
     for n, each in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):

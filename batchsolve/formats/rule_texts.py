@@ -361,7 +361,8 @@ def read_marks(text: str, rules: RuleReader) -> None:
 
 
 _CELL = r"r[0-9]+c[0-9]+"
-_SIGN = "[<>" + "".join(map(re.escape, PAIR_SIGNS))[1:] + "]"
+_SIGNS = (">", *PAIR_SIGNS)
+_SIGN = "(?:" + "|".join(map(re.escape, _SIGNS)) + ")"
 _CHAIN = re.compile(rf"[\s,;]*({'|'.join(STRICT)}|{_CELL}(?:\s*{_SIGN}\s*{_CELL})+)(?=[\s,;]|$)")
 
 
@@ -381,7 +382,7 @@ def read_pairs(text: str, rules: RuleReader) -> None:
         if match is None:
             raise ProblemError(
                 f"{quoted(text[at:].strip())} is not a pair of cells; write r1c1<r1c2 with one of "
-                f"the signs < > {' '.join(list(PAIR_SIGNS)[1:])}, or one of {', '.join(STRICT)}"
+                f"the signs {' '.join(_SIGNS)}, or one of {', '.join(STRICT)}"
             )
         at, chain = match.end(), match[1]
         if chain in STRICT:

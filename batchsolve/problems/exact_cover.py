@@ -371,7 +371,7 @@ class ExactCover:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Return the sha256 of the problem's arrays, 64 hexadecimal digits.
+        """The sha256 of the problem's arrays, 64 hexadecimal digits.
 
         Names do not count. Of colours, only their equality counts.
         """
@@ -426,7 +426,8 @@ class ExactCover:
         Raises
         ------
         ProblemError
-            If an option does not exist, two options share an item, or more than its bounds allow.
+            If an option does not exist, two options share an item, or an item is in more
+            options than its bounds allow.
         """
         options = option_numbers(stack)
         position = self.clash_position(options)

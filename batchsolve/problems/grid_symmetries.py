@@ -192,7 +192,7 @@ def images_of(
     solutions : ndarray of uint8, shape (m, n_cells) or (m, 0)
         Grids that are moved as their puzzles are.
     numbers : ndarray of int64, shape (m,)
-        The numbers of the rows, which choose their random numbers.
+        The numbers of the rows; with the seed, each chooses a stream of random numbers.
     n : int
         Images of each; fewer if its orbit has fewer.
     seed : int

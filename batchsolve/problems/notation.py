@@ -328,7 +328,7 @@ def symbols_of(name: str) -> str:
 
 
 def can_be_digits(symbols: str) -> bool:
-    """Return True if symbols differ, and none of them can part numbers."""
+    """Return True if symbols differ, and none of them can separate numbers."""
     taken = set(string.whitespace + ",;")
     return symbols.isascii() and not taken & set(symbols) and len(set(symbols)) == len(symbols)
 
@@ -353,7 +353,7 @@ def check_blanks(blanks: str | None) -> None:
     if wrong or blanks == "":
         raise InputError(
             f"blank {(wrong or [''])[0]!r} cannot stand for a cell; name visible ASCII "
-            f"characters that part no fields and begin no comments, such as ? or x"
+            f"characters that do not separate fields or begin comments, such as ? or x"
         )
 
 

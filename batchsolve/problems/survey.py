@@ -250,7 +250,7 @@ def _separator(text: str) -> str:
 def _ends(
     column: pa.Array | str, low: Words, form: Form, blanks: str | None
 ) -> tuple[Bools, Bools, Bools]:
-    """Tell of each grid whether it has 0 and other blanks but no N; N; and 0 to N - 1 alone.
+    """Return True for grids with 0 and another blank but no N; with N; with 0 to N - 1 alone.
 
     If 0 is named as a blank, no grid seems to begin with it.
     """

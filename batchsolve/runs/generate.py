@@ -333,7 +333,7 @@ def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
 def _units(
     rules: Rules, symmetry: str, pattern: str | None
 ) -> tuple[tuple[Ints, Shorts], Shorts, Shorts]:
-    """Return `units`, `outside` and `free` of a `Wish`: the units are a symmetry's."""
+    """Return `units`, `outside` and `free` of a `Wish`: the units are the orbits of a symmetry."""
     allowed = _cells_of(pattern, rules)
     orbits = [o for o in _orbits(rules, symmetry) if allowed.issuperset(o)]
     inside = [cell for orbit in orbits for cell in orbit]
@@ -595,7 +595,7 @@ class Maker:
             whole[rows] = some
 
     def _are_fit(self, made: Made, rows: Ints) -> Bools:
-        """Tell which puzzles are made, unknown, and rated as wished; count the reasons."""
+        """Return True for puzzles made, unknown, and rated as wished; count the reasons."""
         puzzles, are_fit = made.puzzles[rows], made.weights[rows] > 0
         if self.wanted.rating is not None:
             low, high = self.wanted.rating

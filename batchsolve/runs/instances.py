@@ -23,7 +23,7 @@ from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group, Stacks
-from batchsolve.runs.reading import Reading, read_content, read_problem, reading_of
+from batchsolve.runs.reading import FORMS, Reading, read_content, read_problem, reading_of
 from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import FileSettings, SearchSettings, settings_that
 from batchsolve.settings.arguments import UNLIMITED
@@ -34,7 +34,7 @@ from batchsolve.tables.places import exists, suffix_of
 from batchsolve.tables.sources import FILENAME, Block, BlockSize, Files, Source, Tables, TextSource
 
 COLUMN = "problem"
-PROBLEM_SUFFIXES = (".dlx", ".ec", ".sets", ".npz", ".tiling", ".matrix", ".rows")
+PROBLEM_SUFFIXES = tuple(f".{form}" for form in FORMS if form != "json")
 # some ten problems of .dlx in text, more if there are thousands, or hundreds of names of families
 BLOCKS = BlockSize(16 << 10, 128 << 10, 256)
 PARTS = BlockSize(256 << 10, 256 << 10, 4096)

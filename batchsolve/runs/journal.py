@@ -57,7 +57,7 @@ its weight."""
 
 
 class Part(NamedTuple):
-    """A file of solutions.
+    """A file of solutions, or a part of a folder of rows.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Journal(AbstractContextManager["Journal"]):
         new : iterable of OpenStack
             New outstanding stacks.
         parts : iterable of Part
-            New files of solutions.
+            New files.
 
         Raises
         ------
@@ -202,7 +202,7 @@ class Journal(AbstractContextManager["Journal"]):
             return self._db.execute(f"SELECT {columns} FROM stacks ORDER BY number").fetchall()
 
     def parts(self) -> list[Part]:
-        """Return every file of solutions."""
+        """Return every file."""
         with self._errors():
             rows = self._db.execute("SELECT name, rows, checksum FROM parts ORDER BY name")
             return [Part(*row) for row in rows]

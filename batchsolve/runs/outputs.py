@@ -2,8 +2,8 @@
 
 The blocks of a file go to ``OUT.partial``, in order. An interrupted run can go on from there, and
 the finished file takes its place in one step. Parquet and NumPy need more than their rows in order,
-so their finished file is made of ``OUT.partial``: row groups while that grows, since all workers
-would wait for them after the last row.
+so their finished file is made of ``OUT.partial``. Row groups are made while that grows; otherwise
+all workers would wait after the last row.
 
 In a folder, a worker writes each block as one part, whose name is the same in all runs; a part
 appears when it is complete, and belongs to the run once the journal records it.

@@ -9,7 +9,7 @@ test row with the puzzle of a training row, or with its solution and other clues
 written, and up to symmetry.
 
 A key is a hash of 128 bits, drawn from a *universal* family: any two different grids collide with
-probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing, Carter and Wegman 1981;
+probability 2⁻¹²⁸ over the random choice of the hash (multilinear hashing, Carter and Wegman 1979;
 Lemire and Kaser 2014). Every run draws a secret, from which SHAKE-256 makes a hash for each kind
 of grids, so no file can be made to collide: among ten million puzzles, two collide in one of 10²⁴
 runs.

@@ -143,7 +143,7 @@ def _each_table(tables: Any) -> Iterator[Any]:
         rows, begins = getattr(tables, "iloc", tables), range(0, len(tables), ROWS_OF_A_TABLE)
         return (rows[begin : begin + ROWS_OF_A_TABLE] for begin in begins)
     if hasattr(tables, "__arrow_c_stream__"):
-        with suppress(pa.ArrowInvalid):  # a column, which is no table
+        with suppress(pa.ArrowInvalid):  # a column, which is not a table
             return iter(pa.RecordBatchReader.from_stream(tables))
     if hasattr(tables, "with_format") and hasattr(tables, "iter"):
         return iter(tables.with_format("arrow").iter(batch_size=ROWS_OF_A_TABLE))

@@ -111,7 +111,7 @@ class Piece:
 
     @property
     def fineness(self) -> Ints:
-        """How finely to cut the remains of each stack: the less it weighs, the less finely."""
+        """How finely the remains of each stack are cut: less finely if they weigh less."""
         return fineness_of(self.weights).astype(np.int64)
 
     @property

@@ -275,7 +275,7 @@ def is_of_run(folder: str) -> bool:
 
 
 def folder_of(what: str, path: Any) -> str:
-    """Return the name of a folder of this machine as text; an address or ``-`` is none.
+    """Return the name of a folder of this machine as text; refuse addresses and ``-``.
 
     Nor is a folder within that of a run.
 
@@ -389,7 +389,7 @@ def bounds_of(
     Raises
     ------
     InputError
-        If it is none, or the lower bound is the larger one.
+        If it is not a range, or its lower bound exceeds the upper one.
 
     Examples
     --------

@@ -545,7 +545,7 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     >>> join_lines([pa.array(["a", "b"]), pa.array(['1,2"3', ""])], ",").to_pybytes()
     b'a,"1,2""3"\nb,\n'
 
-    A blank line is no row, so an empty value without others beside it is quoted:
+    A blank line is not a row, so an empty value without others beside it is quoted:
 
     >>> join_lines([pa.array(["a", ""])], ",").to_pybytes()
     b'a\n""\n'

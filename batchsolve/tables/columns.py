@@ -137,7 +137,7 @@ def _lines(data: bytes, around: str = "") -> pa.Array:
 
     Characters around them are trimmed; by default, white space.
     """
-    data.decode()  # raises an error that says which bytes are no UTF-8; pyarrow's does not
+    data.decode()  # raises an error that says which bytes are not UTF-8; pyarrow's does not
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
     whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
     found = pc.split_pattern(whole, "\n").values

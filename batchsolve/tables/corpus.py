@@ -183,7 +183,7 @@ class Corpus(Tables):
         Parameters
         ----------
         by : str, optional
-            A column: its values part the stacks, in the order of first rows. By default all stacks
+            A column: its values group the stacks, in the order of first rows. By default all stacks
             are those of the empty text.
 
         Raises
@@ -585,7 +585,7 @@ class Corpus(Tables):
     def _has_texts(self, name: str) -> bool:
         """Return whether a column holds texts, lists or objects; or rules, if only to refuse them.
 
-        Numbers are no rules, unless they are sums.
+        Numbers are not rules, unless they are sums.
         """
         kind = columns.storage_of(self.schema.field(name).type)
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -125,7 +125,7 @@ def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     array = as_whole(array)
     are_bits = array.ndim == 4 and len(set(array.shape[1:])) == 1
     if are_bits and set(np.unique(array)) <= {0, 1}:  # a bit for each digit
-        # several bits are no digit
+        # several bits are not a digit
         array = np.where(array.sum(axis=3) > 1, -2, array @ np.arange(1, array.shape[3] + 1))
     n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
     root = isqrt(n)
@@ -265,7 +265,7 @@ def _first_lines(head: bytes) -> tuple[str, str]:
 def _comments(head: bytes, first: str, is_header: bool) -> int:
     """Return the bytes of the comments above a table, whose first other line is known.
 
-    The last one is the header if it has as many fields as that line, and that is no header.
+    The last one is the header if it has as many fields as that line, and that is not a header.
     """
     n_bytes = at_last = 0
     last, delimiter = "", _delimiter(first)

@@ -1,6 +1,6 @@
 """Places of tables: local files, folders, and addresses that pyarrow or fsspec opens.
 
-In a `Folder`, every file appears when it is complete.
+A file that `put_file` puts into a folder appears when it is complete.
 
 An *address* begins with a scheme, such as ``s3://``, and every machine can open it. A path names a
 file of this machine.
@@ -181,7 +181,7 @@ def open_to_read(path: str) -> Any:
 _FAILURES = {  # names of exceptions of aiohttp, which need not be installed, and of Python
     "TimeoutError": "its server has sent nothing for {seconds:.0f} seconds",
     "TooManyRedirects": "its server redirects without end",
-    "RedirectClientError": "its server redirects to {error}, which is no address of http",
+    "RedirectClientError": "its server redirects to {error}, which is not an address of http",
     "ClientPayloadError": "its server sent fewer bytes than it announced",
     "ClientConnectionError": "{error}",  # after "TimeoutError", because some are both
     "ClientResponseError": "its server answered {error.status} {error.message}",

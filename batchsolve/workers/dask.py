@@ -254,7 +254,7 @@ def _check_address(address: str) -> None:
 def _await_scheduler(address: str) -> None:
     """Wait until a scheduler listens: a client that finds none leaves a thread and open files.
 
-    One of TLS is not asked, because it would log that nobody shakes hands.
+    One of TLS is not asked, because it would log that no handshake followed.
     """
     where, until = get_address_host_port(address), time.monotonic() + CONNECT_SECONDS
     while parse_address(address)[0] == "tcp":

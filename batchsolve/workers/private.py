@@ -147,7 +147,7 @@ KEPT = (  # where joblib keeps its one executor, and the arguments that it was m
     (reusable_executor, "_executor_kwargs"),
     (joblib.executor, "_executor_args"),
 )
-idle: list[dict[str, Any]] = []  # the same values, by name, of our executors that nobody uses
+idle: list[dict[str, Any]] = []  # the same values, by name, of our idle executors
 
 
 class OwnLokyBackend(LokyBackend):

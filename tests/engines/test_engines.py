@@ -22,7 +22,7 @@ from oracles import bounded_covers, covers
 
 from batchsolve import ExactCover, InputError, Stacks, Sudoku, split
 from batchsolve.core.interrupts import asking
-from batchsolve.engines import UNLIMITED, Task, engine_for, engine_names, get_engine
+from batchsolve.engines import MRV_TREE, UNLIMITED, Task, engine_for, engine_names, get_engine
 from batchsolve.formats.exact_cover_files import read_dlx
 from batchsolve.problems.families import family
 
@@ -32,8 +32,8 @@ COLLECTING = [name for name in engine_names() if not get_engine(name).counts_onl
 COLOURED = [name for name in engine_names() if get_engine(name).colors]
 BOUNDED = [name for name in engine_names() if get_engine(name).bounds]
 LARGER_BOXES = [name for name in engine_names() if get_engine(name).least_box > 1]
-LIKE_DLX = ["bits", "cells", "algorithm-x", "dancing-links"]
-TREES = [name for name in engine_names() if name not in LIKE_DLX]
+TREES = [name for name in engine_names() if name == "dlx" or get_engine(name).tree != MRV_TREE]
+LIKE_DLX = [name for name in engine_names() if name not in TREES]
 SMALL = Sudoku(2, 2)
 USUAL = Sudoku(3, 3)
 

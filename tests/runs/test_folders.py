@@ -488,7 +488,7 @@ def test_a_corpus_is_read_over_http(odd, tmp_path):
 
 WHOLE = "its server sends files only from their beginning to their end; download it, or pipe it"
 SAID = {
-    "ftp": "its server redirects to ftp://a/b.csv, which is no address of http",
+    "ftp": "its server redirects to ftp://a/b.csv, which is not an address of http",
     "loop": "its server redirects without end",
     "whole": f"{WHOLE} to - (as by curl)",
     "cut": "its server sent fewer bytes than it announced",

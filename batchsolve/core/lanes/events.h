@@ -19,11 +19,11 @@ using LaneBits = std::uint64_t;
 inline int lowest_lane(LaneBits lanes) { return std::countr_zero(lanes); }
 inline LaneBits bit_of(int lane) { return LaneBits{1} << lane; }
 
-/// What a pass of propagation finds: lanes that contradict themselves; that do not, but where
-/// nothing has changed; and where every digit has one place in every unit. These are solved if
-/// every cell has a candidate.
+/// What a pass of propagation finds in lanes.
 struct Found {
-    LaneBits bad, stuck, solved;
+    LaneBits bad;     // contradict themselves
+    LaneBits stuck;   // do not, but nothing has changed
+    LaneBits solved;  // every digit has one place in every unit, if every cell has a candidate
 };
 
 /// What the rules of a single row have done to its grid.
@@ -52,10 +52,12 @@ struct Once {
     }
 };
 
-/// Lanes that contradict themselves; that are solved, if they are full; those two and the lanes
-/// where propagation leads no further, which have a branch cell.
+/// What propagation has come to in lanes.
 struct Events {
-    LaneBits bad = 0, solved = 0, full = 0, all = 0;
+    LaneBits bad = 0;     // contradict themselves
+    LaneBits solved = 0;  // are solved, if they are full
+    LaneBits full = 0;    // every cell has a candidate
+    LaneBits all = 0;     // those, and where propagation leads no further: these have a branch cell
 };
 
 }  // namespace batchsolve::lanes

@@ -131,7 +131,7 @@ private:
     std::vector<std::int32_t> gone_;
     std::vector<int> order_;    // place -> unit
     int first_ = 0, last_ = 0;  // the places of the first unit of the trial, and after the last
-    int n_kept_ = 0;            // 1 if the unit at `last_` stays if the trial succeeds
+    int n_kept_ = 0;            // 1 if the unit at `last_` has to stay once the trial succeeds
     std::int64_t n_clues_ = 0;  // without those of the trial
     std::int64_t target_ = 0;   // the number of clues at which to stop
 };

@@ -187,7 +187,7 @@ def content(figure: Figure, form: str) -> bytes:
 
     # leave out the date, and make names reproducible
     date, file = "CreationDate" if form == "pdf" else "Date", BytesIO()
-    for text in figure.findobj(Text):  # names are no formulas, and SVG has no control characters
+    for text in figure.findobj(Text):  # names are not formulas, and SVG has no control characters
         text.set(parse_math=False, text=printable(text.get_text(), but="\n"))
     with mpl.rc_context({"svg.hashsalt": "batchsolve", "text.parse_math": False}):
         # lay it out once, as each layout would begin with the one before
