@@ -283,6 +283,20 @@ def kind_of(data: bytes) -> str | None:
 # ---- words of messages ----------------------------------------------------------------------
 
 
+def percent(part: float, whole: float, decimals: int) -> str:
+    """Return a share in percent; only none is 0, and only all is 100.
+
+    Examples
+    --------
+    >>> percent(2, 3, 1), percent(20_000, 20_001, 2), percent(1, 10**6, 2)
+    ('66.7', '99.99', '0.01')
+    """
+    value, least = 100 * part / whole, 10**-decimals
+    if 0 < part < whole:
+        value = min(max(value, least), 100 - least)
+    return f"{value:.{decimals}f}"
+
+
 def counted(n: int, thing: str) -> str:
     """Return a number with the name of the counted things.
 

@@ -235,8 +235,8 @@ def estimate(
     """Estimate the size of a search tree by random probes.
 
     A probe searches a small subtree at every step; a small tree is searched completely. The
-    numbers in parentheses are an interval of 95 %, of uneven trees 90 % with 1,000 probes and 75 %
-    with 100; the command warns of intervals that cannot be trusted.
+    numbers in parentheses are an interval of about 95 %; the command warns of intervals that cannot
+    be trusted.
 
     Search
     ------
@@ -496,10 +496,14 @@ def sample(
     if samples.weights is None:
         said = f"from {counted(samples.count or 0, 'solution')}"
     else:
-        total, probes = sum(samples.weights), max(samples.probes, 1)
+        total, others = sum(samples.weights[:-1]), samples.probes - 1
         is_float = total < MOST_FLOAT
-        about = f"{total / probes:.4g}" if is_float else f"2^{(total // probes).bit_length() - 1}"
-        said = f"by {counted(samples.probes, 'probe')}, from about {about}"
+        said = f"by {counted(samples.probes, 'probe')}"
+        if others > 0 and total:  # the last one ended at a cover, as it had to
+            about = (
+                f"{total / others:.4g}" if is_float else f"2^{(total // others).bit_length() - 1}"
+            )
+            said += f", from about {about}"
     session.note(f"{counted(len(samples), 'solution')} drawn {said}")
     return 0
 

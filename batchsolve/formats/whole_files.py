@@ -264,24 +264,27 @@ def only_writer(path: str) -> Iterator[str]:
         If another process or thread writes the file.
     """
     home = lent_folder(path)
-    with disk_errors(path):
-        lock, is_locked = _locked(os.path.join(home, "lock"), path)
-    folder = None
+    lock = folder = None
     try:
-        if is_locked:
-            for name in os.listdir(home):  # folders of killed writers; the lock is a file
-                shutil.rmtree(os.path.join(home, name), ignore_errors=True)
         with disk_errors(path):
-            folder = tempfile.mkdtemp(dir=home)
-        yield folder
-    finally:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        with suppress(FileNotFoundError):  # without locks, another writer may have ended
-            os.remove(os.path.join(home, "lock"))
-        with suppress(OSError):  # or be there
-            os.rmdir(home)
-        os.close(lock)
+            lock, is_locked = _locked(os.path.join(home, "lock"), path)
+        try:
+            if is_locked:
+                for name in os.listdir(home):  # folders of killed writers; the lock is a file
+                    shutil.rmtree(os.path.join(home, name), ignore_errors=True)
+            with disk_errors(path):
+                folder = tempfile.mkdtemp(dir=home)
+            yield folder
+        finally:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(FileNotFoundError):  # without locks, another writer may have ended
+                os.remove(os.path.join(home, "lock"))
+            with suppress(OSError):  # or be there
+                os.rmdir(home)
+    finally:  # after Ctrl-C in the lines above, too
+        if lock is not None:
+            os.close(lock)
 
 
 def lent_folder(path: str) -> str:

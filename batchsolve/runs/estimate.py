@@ -7,8 +7,9 @@ unbiased estimates. With one node per stop these are the probes of D. E. Knuth (
 efficiency of backtrack programs*, CS-TR-74-442, 1974). With more nodes, a probe searches a small
 subtree completely, and finds solutions where single walks hardly ever reach one.
 
-The top of the tree is expanded once for all probes. They begin at stacks far from each other: every
-k-th in tree order, measured by shares of the tree (systematic sampling).
+The top of the tree is expanded once for all probes. They begin at stacks far from each other: each
+in another part of the tree, and parts have equal shares (stratified sampling). One offset for all
+parts would meet the period of a regular tree.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ STOPS_AT_ONCE = 10_000  # between two checks; fewer where options are many:
 OPTIONS_AT_ONCE = 1_000_000  # at all stops, because what is left at each has as many stacks
 PROBES_AT_ONCE = 1000  # for weighted covers
 FRUITLESS_PROBES = 100_000
+ROUNDING = 1e-9  # relative, of products of shares
 LEAST_PROBES = 50  # that a trusted interval needs, however even they are
 
 
@@ -57,8 +59,7 @@ class Estimate(InWords):
     nodes, solutions : float
         Means over the probes.
     nodes_low, nodes_high, solutions_low, solutions_high : float
-        Confidence intervals of about 95 %, if `doubt` is empty; of uneven trees of 90 % with 1,000
-        probes, and of 75 % with 100.
+        Confidence intervals of about 95 %, if `doubt` is empty.
     probes : int
         Number of probes; 0 if the tree was small and searched completely.
     depth : float
@@ -156,7 +157,7 @@ def estimate(
     if not len(stacks):
         return _exact(nodes, count, nodes)
     rng = np.random.default_rng(seed)
-    drawn, stands_for = _systematic(shares, probes, rng)
+    drawn, stands_for = _stratified(shares, probes, rng)
     sample = stacks.take(drawn)
     quiet = np.errstate(over="ignore", invalid="ignore")  # estimates that overflow raise below
     with told as show, quiet:
@@ -164,7 +165,7 @@ def estimate(
         tell = sums_told(show, probes)
         below, covers, levels, searched, _ = probe(kernel, problem, sample, rng, most, tell)
         below, covers = stands_for * below, stands_for * covers
-        intervals = *_interval(nodes + below), *_interval(count + covers)
+        intervals = *_interval(nodes, below), *_interval(count, covers)
     if not np.isfinite(intervals).all():
         raise InputError(
             f"the tree has more than {sys.float_info.max:.0e} nodes, too many to be estimated; "
@@ -239,10 +240,10 @@ def _top(
     return nodes, count, levels, stacks, shares
 
 
-def _systematic(shares: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
-    """Draw n stacks by their shares; return their indices and their weights."""
+def _stratified(shares: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """Draw n stacks by their shares, one in each n-th; return their indices and their weights."""
     ends = np.cumsum(shares)
-    places = (rng.random() + np.arange(n)) / n * ends[-1]
+    places = (rng.random(n) + np.arange(n)) / n * ends[-1]
     drawn = np.minimum(np.searchsorted(ends, places, side="right"), ends.size - 1)
     return drawn, ends[-1] / shares[drawn]
 
@@ -399,13 +400,14 @@ def _draw(parents: Ints, weights: Floats, n: int, rng: np.random.Generator) -> t
     return drawn, weights[drawn] / sums[has]
 
 
-def _interval(samples: Floats) -> tuple[float, float, float]:
-    """Return the mean of samples and its interval."""
+def _interval(counted: int, below: Floats) -> tuple[float, float, float]:
+    """Return the mean of samples and its interval, above a number that is known."""
+    samples = counted + below
     scaled, exponent = _scaled(samples)
     mean = float(scaled.mean())
-    half = CONFIDENCE * float(scaled.std(ddof=1)) / samples.size**0.5
-    mean, low, high = np.ldexp([mean, max(0.0, mean - half), mean + half], exponent).tolist()
-    return mean, low, high
+    half = CONFIDENCE * float(scaled.std(ddof=1)) / samples.size**0.5 + ROUNDING * mean
+    mean, low, high = np.ldexp([mean, mean - half, mean + half], exponent).tolist()
+    return mean, max(low, float(counted)), high
 
 
 def _scaled(samples: Floats) -> tuple[Floats, int]:
@@ -426,5 +428,6 @@ def _doubt(nodes: Floats, solutions: Floats) -> str:
         # samples whose mean is nearly normal: W. G. Cochran, Sampling Techniques, 1953
         needed = max(LEAST_PROBES, ceil(25 * skewness**2))
         if samples.size < needed:
-            return f"the interval of {what} needs {needed:,} probes"
+            wanted = f"{needed:,} probes or more" if needed <= MOST_PROBES else "too many probes"
+            return f"the interval of {what} needs {wanted}"
     return ""

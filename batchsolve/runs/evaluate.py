@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.errors import InputError, InWords, counted, listed, printable, quoted
+from batchsolve.errors import InputError, InWords, counted, listed, percent, printable, quoted
 from batchsolve.formats.pictures import svg
 from batchsolve.formats.whole_files import write_whole
 from batchsolve.runs.outputs import Parts, output_at
@@ -246,13 +246,13 @@ _TABLE_STYLE = (
 
 
 def _share(k: int, n: int, decimals: int = 2) -> str:
-    return f"{100 * k / n:.{decimals}f} %" if n else "–"
+    return f"{percent(k, n, decimals)} %" if n else "–"
 
 
 def _cells(stratum: judged.Stratum) -> list[str]:
     """Return the cells of a line of the table."""
-    low, high = (100 * bound for bound in stratum.interval("right"))
-    right = f"{_share(stratum.right, stratum.judged, 1)} ({low:.1f}–{high:.1f})"
+    low, high = (percent(round(bound, 9), 1, 1) for bound in stratum.interval("right"))
+    right = f"{_share(stratum.right, stratum.judged, 1)} ({low}–{high})"
     return [
         f"{stratum.rows:,}",
         f"{stratum.right:,}",

@@ -139,8 +139,9 @@ class Samples(InWords):
     weights : list of int or None
         The weight of each cover, the reciprocal of its probability; None if all are equally likely.
     probes : int
-        The number of probes made for weighted samples; some of them found no cover. The sum of the
-        weights, divided by this number, estimates the number of covers.
+        The number of probes made for weighted samples; some of them found no cover. The last one
+        found one: the sum of the other weights, divided by ``probes - 1``, estimates the number of
+        covers.
 
     Examples
     --------

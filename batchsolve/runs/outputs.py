@@ -84,6 +84,9 @@ class Behind(AbstractContextManager["Behind"]):
             raise WorkersError(
                 "no thread could be started to wait for the disk; raise the limit of processes"
             ) from error
+        except BaseException:  # Ctrl-C after it was started
+            self._calls.put(None)
+            raise
 
     def _work(self) -> None:
         while (call := self._calls.get()) is not None:

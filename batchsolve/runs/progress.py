@@ -97,12 +97,11 @@ class Sums(InWords):
         unread = f"; {self.unread}: grids in {listed(others)}" if others else ""
         return f"{puzzles_taken(self.column)}, {solutions}{rules}{unread}"
 
-    def said(self, parts: Sequence[str], speed: float | None = None) -> str:
+    def said(self, parts: Sequence[str]) -> str:
         """Return the sums in words, with the time that they took."""
-        speed = self.rows_per_second if speed is None else speed
         return (
             f"{counted(self.rows, 'row')}: {', '.join(parts)}; {self.seconds:.1f} s, "
-            f"{speed:,.0f} rows/s"
+            f"{self.rows_per_second:,.0f} rows/s"
         )
 
     def __str__(self) -> str:
@@ -202,7 +201,7 @@ def _show_rows(bar: Any, progress: Progress) -> None:
     """Show rows on a bar of tqdm, made as `ROW_BAR` says."""
     totals = progress.totals
     if not bar.n:  # the rate leaves out the rows of the interrupted run
-        bar.initial = bar.n = totals.rows - progress.new_rows
+        bar.initial = bar.n = bar.last_print_n = totals.rows - progress.new_rows
     bar.total = progress.expected_rows
     bar.set_postfix({name: getattr(totals, name) for name in totals.in_bar}, refresh=False)
     bar.update(progress.new_rows)
@@ -216,14 +215,18 @@ def _show_tree(bar: Any, search: TreeSearch) -> None:
     low, high = search.finished_between
     doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
     bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
-    bar.update(search.finished_share - bar.n)
+    share = search.finished_share
+    if not bar.n:  # the rate leaves out the share of the interrupted run
+        bar.initial = bar.n = bar.last_print_n = share
+    bar.update(share - bar.n)
 
 
 ROW_BAR: Bar = _show_rows, {"unit": " rows", "unit_scale": True}
 PROBE_BAR: Bar = _show_rows, {"unit": " probes", "unit_scale": True}
 COVER_BAR: Bar = _show_rows, {"unit": " solutions", "unit_scale": True}
 _OF_TREE = "{percentage:6.2f}% of the tree, estimated|{bar}| [{elapsed}<{remaining}{postfix}]"
-TREE_BAR: Bar = _show_tree, {"total": 1.0, "bar_format": _OF_TREE}
+# a share grows in unequal steps, and steps to wait for are found from those before
+TREE_BAR: Bar = _show_tree, {"total": 1.0, "bar_format": _OF_TREE, "miniters": 0}
 
 
 def sums_told(tell: Callable[[Progress], None], n: int) -> Callable[[int], None]:

@@ -330,8 +330,7 @@ class DedupeSummary(Sums):
                 f"; same solution, other clues: {self.same_solution:,} "
                 f"(--column {self.solution_column}{rules} finds them)"
             )
-        speed = (self.rows + self.known_rows) / max(self.seconds, 1e-9)
-        return f"{self.said(parts, speed)}{alike}"
+        return f"{self.said(parts)}{alike}"
 
 
 @overload

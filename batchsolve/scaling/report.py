@@ -363,6 +363,9 @@ def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
 
 
 def _curves(series: list[Series]) -> str:
+    series = [one for one in series if one.first.kind == "strong"]
+    if not series:
+        return "<p>Curves are of problems of one size.</p>"
     rows = [
         {
             "": one.name,
@@ -380,8 +383,8 @@ def _curves(series: list[Series]) -> str:
     few = [f"{law}: {n} more" for law in speedup.LAWS if (n := speedup.missing(law, [*workers]))]
     if few:
         table += (
-            "<p>A curve needs one more number of workers above 1 than it has parameters; otherwise "
-            f"it would go through every point. Still to be measured: {'; '.join(few)}.</p>"
+            "<p>A curve needs two more numbers of workers than it has parameters; otherwise it "
+            f"would go through every point. Still to be measured: {'; '.join(few)}.</p>"
         )
     return table
 

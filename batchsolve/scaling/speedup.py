@@ -4,8 +4,10 @@ Amdahl's law has a serial share s: S(P) = 1 / (s + (1 - s) / P) (G. M. Amdahl, A
 Universal Scalability Law has contention α and coherency β: S(P) = P / (1 + α (P - 1) + β P (P - 1))
 (N. J. Gunther, *Guerrilla Capacity Planning*, 2007). With β = 0 it is Amdahl's law with s = α.
 
-A curve needs one more measurement than it has parameters; otherwise it would go through all of
-them. One worker does not count, because its speed-up is 1 by definition.
+Speeds are measured, and those of the fewest workers as roughly as others: so a curve is fitted to
+speeds, with that of one worker as a parameter, by the least squares of their logarithms. It needs
+one more measurement than it has parameters; otherwise it would go through all of them. The laws are
+of problems of one size, so weak scaling has no curve.
 
 The intervals of a speed-up are those of a bootstrap (B. Efron, *The Annals of Statistics* 7, 1979):
 the repetitions are drawn anew, with the same random numbers in every report.
@@ -299,6 +301,8 @@ class Fit:
         Those that `LAWS` names, in order.
     low, high : ndarray of float64, shape (n,)
         Their confidence intervals of about 95 %.
+    unit : float
+        The speed of one worker, in units of the measured speed-up.
     error : float
         Root mean square of the residuals of the speed-up.
     """
@@ -307,6 +311,7 @@ class Fit:
     parameters: Floats
     low: Floats
     high: Floats
+    unit: float
     error: float
 
     def numbers(self, digits: int) -> str:
@@ -318,8 +323,8 @@ class Fit:
         return ", ".join(parts)
 
     def speedup(self, workers: npt.ArrayLike) -> Floats:
-        """Return the speed-up of the curve at these numbers of workers."""
-        return _speedup(np.asarray(workers, np.float64), *self.parameters)
+        """Return the measured speed-up by the curve at these numbers of workers."""
+        return self.unit * _speedup(np.asarray(workers, np.float64), *self.parameters)
 
 
 def can_fit() -> bool:
@@ -335,13 +340,12 @@ def missing(law: str, workers: npt.ArrayLike) -> int:
     >>> missing("Amdahl", [1, 2]), missing("Universal Scalability", [1, 2, 4, 8])
     (1, 0)
     """
-    each = np.unique(np.asarray(workers))
-    return max(0, len(LAWS[law]) + 1 - int(np.count_nonzero(each > 1)))
+    return max(0, len(LAWS[law]) + 2 - np.unique(np.asarray(workers)).size)
 
 
 def fits(series: Series) -> list[Fit]:
     """Return the curves that can be fitted to a series."""
-    if not can_fit() or hindrance(series)[0]:
+    if not can_fit() or hindrance(series)[0] or series.first.kind == "weak":
         return []
     speedups = series.speedups()
     found = [fit(law, list(speedups), list(speedups.values())) for law in LAWS]
@@ -363,16 +367,18 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     from scipy.stats import t
 
     p, s = np.asarray(workers, np.float64), np.asarray(speedup, np.float64)
-    p, s = p[p > 1], s[p > 1]
     most = np.array(list(LAWS[law].values()))
     terms = _terms(most.size, p)
     # P / S - 1 is linear in the parameters: linear least squares give the starting point
     start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
-    best, covariance = curve_fit(_speedup, p, s, start, bounds=(0.0, most), x_scale="jac")
-    half = t.ppf((1 + CONFIDENCE) / 2, p.size - most.size) * np.sqrt(np.diag(covariance))
+    curve = lambda p, log, *each: log + np.log(_speedup(p, *each))  # noqa: E731
+    bounds = [-np.inf, *(0.0 for _ in most)], [np.inf, *most]
+    found, covariance = curve_fit(curve, p, np.log(s), [0, *start], bounds=bounds, x_scale="jac")
+    best, unit = found[1:], float(np.exp(found[0]))
+    half = t.ppf((1 + CONFIDENCE) / 2, p.size - found.size) * np.sqrt(np.diag(covariance)[1:])
     low, high = np.clip(best - half, 0.0, most), np.clip(best + half, 0.0, most)
-    error = np.sqrt(np.mean((_speedup(p, *best) - s) ** 2))
-    return Fit(law, best, low, high, float(error))
+    error = np.sqrt(np.mean((unit * _speedup(p, *best) - s) ** 2))
+    return Fit(law, best, low, high, unit, float(error))
 
 
 def _speedup(workers: Floats, *parameters: float) -> Floats:

@@ -13,8 +13,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import BrokenExecutor, Future
-from contextlib import ExitStack, closing, contextmanager, suppress
+from concurrent.futures import BrokenExecutor, CancelledError, Future
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from itertools import starmap
 from math import ceil
@@ -166,11 +166,14 @@ class Workers:
         return self._as_they_come(self._parallel(calls))
 
     def _as_they_come(self, running: Generator[Any]) -> Generator[Any]:
-        with closing(running):
+        try:
             self._await_result()
             for result in running:
                 yield result
                 self._await_result()
+        finally:  # joblib warns if a round that is closed in another thread was not ended before
+            with suppress(CancelledError):
+                running.throw(CancelledError())
 
     def _await_result(self) -> None:
         """Wait until a result arrives, or no more can."""
@@ -252,12 +255,13 @@ def watched(
                 before = None
 
     thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
     try:
+        thread.start()
         yield
     finally:
         over.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()
 
 
 class ClusterWorkers(Workers):

@@ -1,14 +1,19 @@
 """Every call over rows tells of its progress in the same way."""
 
+import io
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from conftest import EASY
+from tqdm import tqdm
 
 import batchsolve as bs
 from batchsolve.runs import solve
+from batchsolve.runs.progress import TREE_BAR
+from batchsolve.search.tree import Totals
 
 PUZZLES = ["1.....2..3.....4", "12..............", "11.............."] * 3
 VALID = PUZZLES[:2] * 5
@@ -68,6 +73,15 @@ def test_true_draws_one_bar(call, capsys):
     [line] = filter(None, capsys.readouterr().err.split("\n"))
     assert re.search(rf"(?<!\d){CALLS[call][1]}\.0", line.split("\r")[-1])
     assert call not in ("canonical_forms", "count") or "unique" not in line
+
+
+def test_the_bar_of_a_resumed_tree_moves_at_the_rate_of_this_run():
+    search = SimpleNamespace(totals=Totals(), finished_between=(0.5, 0.5))
+    show, how = TREE_BAR
+    with tqdm(**how, file=io.StringIO()) as bar:
+        for search.finished_share in (0.5, 0.5, 0.6):
+            show(bar, search)
+        assert (bar.initial, bar.n, bar.miniters) == (0.5, 0.6, 0)
 
 
 def test_without_standard_error_there_is_no_bar(monkeypatch):

@@ -4,7 +4,7 @@ import errno
 import fcntl
 import os
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import pytest
 from conftest import EASY, PUZZLE, SOLUTION
@@ -154,3 +154,10 @@ def test_a_run_that_was_killed_before_it_had_a_journal_is_begun(tmp_path):
     os.makedirs(lent_folder(f"{tmp_path}/run/journal.sqlite"))
     with bs.Run(tmp_path / "run", "queens:6") as run:
         assert run.search().count == 4
+
+
+def test_ctrl_c_while_a_writer_cleans_up_leaves_the_name_free(here):
+    with patch("shutil.rmtree", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        bs.solve_file("in.txt", "out.csv")
+    bs.solve_file("in.txt", "out.csv")
+    assert not list(here.glob(".*"))

@@ -238,12 +238,11 @@ def test_a_fit_is_the_best_near_noisy_points():
     rng = np.random.default_rng(0)
     noisy = WORKERS / (1 + 0.03 * (WORKERS - 1)) * rng.normal(1, 0.05, WORKERS.size)
     found = fit("Amdahl", WORKERS, noisy)
-    beyond, measured = WORKERS[1:], noisy[1:]
 
-    def error(serial):
-        return np.sqrt(np.mean((beyond / (1 + serial * (beyond - 1)) - measured) ** 2))
+    def error(serial):  # the best speed of one worker is the mean in logarithms
+        return np.std(np.log(noisy) - np.log(WORKERS / (1 + serial * (WORKERS - 1))))
 
-    assert found.error <= min(error(s) for s in np.linspace(0, 0.2, 2001)) + 1e-9
+    assert error(found.parameters[0]) <= min(map(error, np.linspace(0, 0.2, 2001))) + 1e-9
     assert found.low[0] < found.parameters[0] < found.high[0]
 
 
@@ -251,10 +250,18 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(1)
     held = 0
     for _ in range(300):
-        noisy = WORKERS / (1 + 0.05 * (WORKERS - 1)) + rng.normal(0, 0.1, WORKERS.size)
-        found = fit("Amdahl", WORKERS, noisy)
+        noisy = WORKERS / (1 + 0.05 * (WORKERS - 1)) * rng.normal(1, 0.02, WORKERS.size)
+        found = fit("Amdahl", WORKERS, noisy / noisy[0])
         held += found.low[0] <= 0.05 <= found.high[0]
     assert 0.90 <= held / 300 <= 0.99
+
+
+@pytest.mark.parametrize("law", speedup.LAWS)
+def test_the_fewest_workers_may_be_many(law):
+    true = WORKERS / (1 + 0.1 * (WORKERS - 1))
+    found = fit(law, WORKERS[4:], 6 * true[4:] / true[4])
+    assert found.parameters[0] == pytest.approx(0.1)
+    assert found.speedup(WORKERS[4:]) == pytest.approx(6 * true[4:] / true[4])
 
 
 def test_parameters_are_never_negative_and_need_enough_points():

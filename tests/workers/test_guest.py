@@ -10,11 +10,13 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
 import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import deepcopy
+from functools import partial
 
 import joblib
 import pyarrow as pa
@@ -284,3 +286,44 @@ closed.close()  # its threads are still searching
 def test_iterators_that_are_not_used_up_let_the_process_end():
     ended = run_python("-c", UNUSED)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+DAEMON = """
+import threading, time
+import batchsolve as bs
+threading.Thread(target=bs.count, args=("queens:16",), kwargs={"jobs": 1}, daemon=True).start()
+time.sleep(0.3)
+"""
+
+
+def test_a_daemon_thread_in_the_core_lets_the_process_end():
+    ended = run_python("-c", DAEMON)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_iterator_may_be_closed_in_another_thread():
+    covers = bs.solutions("queens:9", engine="dlx", budget=100, jobs=2, backend="loky")
+    with ThreadPoolExecutor(1) as other:
+        assert len(other.submit(next, covers).result()) == 9
+        covers.close()
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_ctrl_c_while_a_thread_starts_leaves_none(tmp_path, monkeypatch, backend):
+    (tmp_path / "in.csv").write_text("puzzle\n1.....2..3.....4\n")
+    call = partial(bs.solve_file, tmp_path / "in.csv", tmp_path / "out.csv", backend=backend)
+    call()
+    before, start = {*threading.enumerate()}, threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        if thread.name.startswith("Thread-"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    for left in {*threading.enumerate()} - before:
+        left.join(10)
+        assert not left.is_alive()

@@ -144,8 +144,9 @@ def test_joblib_calls_what_we_override(workers):
     assert (parallel.called, workers.cancelled) == ({"print_progress"}, [])
     next(abandoned := workers.run(wait_unless, iter([(True,), *[(False,)] * 9])))
     abandoned.close()
-    assert "_warn_exit_early" in parallel.called
     assert [each.done() for each in workers.cancelled] == [False] * 4
+    workers.run(wait_unless, iter([(False,)] * 9))  # no result of which is asked for
+    assert "_warn_exit_early" in parallel.called
 
 
 def test_no_call_of_an_abandoned_round_is_handed_out(workers):

@@ -10,6 +10,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
+#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -22,8 +24,28 @@ namespace nb = nanobind;
 
 using Grids = Rows<const std::uint8_t>;
 
+/// Gives Python's lock back as long as it lives. Before 3.14, Python unwinds a thread that wants
+/// the lock while the interpreter ends; it cannot unwind the frames here, so the thread waits in
+/// them.
+class WithoutLock {
+public:
+    WithoutLock() : state_(PyEval_SaveThread()) {}
+    WithoutLock(const WithoutLock&) = delete;
+    WithoutLock& operator=(const WithoutLock&) = delete;
+    ~WithoutLock() {
+        try {
+            PyEval_RestoreThread(state_);
+        } catch (...) {
+            for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+        }
+    }
+
+private:
+    PyThreadState* state_;
+};
+
 /// A function so bound does not hold Python's lock.
-using Unlocked = nb::call_guard<nb::gil_scoped_release>;
+using Unlocked = nb::call_guard<WithoutLock>;
 
 /// Return an array of Python that owns the values of a vector.
 template <class T>

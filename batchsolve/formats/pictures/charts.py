@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-from batchsolve.errors import InputError, check_installed, counted, printable
+from batchsolve.errors import InputError, check_installed, counted, percent, printable
 from batchsolve.settings.arguments import FileName, path_of
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
             f"{len(each):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give one "
             f"column, or the bounds of ranges with `bins`"
         )
-    of_all = f"{100 * total.right / total.judged:.1f} %" if total.judged else "–"
+    of_all = f"{percent(total.right, total.judged, 1)} %" if total.judged else "–"
     title = f"{of_all} of {counted(total.judged, 'row')} right"
     column = f"{by} (rows)" if by else ""
     height = AROUND + LINE_HEIGHT * len(wrapped(column, ABOVE).splitlines())
