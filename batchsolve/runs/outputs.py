@@ -40,19 +40,8 @@ from batchsolve.formats import whole_files
 from batchsolve.runs.journal import Part, check_is_no_link
 from batchsolve.search.rows import Write
 from batchsolve.settings.arguments import is_address
-from batchsolve.tables import places
-from batchsolve.tables.answers import (
-    Encode,
-    OutputRows,
-    RowTable,
-    Written,
-    array_header,
-    checksum_at,
-    encoder_for,
-    header_for,
-    sums_of,
-    written_to,
-)
+from batchsolve.tables import answers, places
+from batchsolve.tables.answers import OutputRows, RowTable, Written
 from batchsolve.tables.sources import PARTS, TASKS
 from batchsolve.workers import Pool
 
@@ -159,7 +148,7 @@ class Output:
 
         It returns `OutputRows`.
         """
-        return partial(_encoded, table, encoder_for(self.path), None)
+        return partial(_encoded, table, answers.encoder_for(self.path), None)
 
     def open(self, schema: pa.Schema, written: Written | None, parts: Sequence[Part]) -> None:
         """Begin anew, or go on behind the recorded rows; all others are discarded.
@@ -177,7 +166,7 @@ class Output:
         JournalError
             If the rows written before have changed.
         """
-        self.take(OutputRows(header_for(self.path, schema)))
+        self.take(OutputRows(answers.header_for(self.path, schema)))
 
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
@@ -271,7 +260,7 @@ class OneFile(Output):
         check_is_no_link(self.kept)
         self._schema, self._whole = schema, self.kept + ".whole"
         self._row_groups: _RowGroups | None = None
-        header = header_for(self.path, schema)
+        header = answers.header_for(self.path, schema)
         with disk_errors(self._named):
             mode = "wb" if written is None else "r+b"
             self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
@@ -291,7 +280,7 @@ class OneFile(Output):
 
     def _go_on_from(self, written: Written) -> None:
         with disk_errors(self._named):
-            self._written = written_to(self._file, written.n_bytes)
+            self._written = answers.written_to(self._file, written.n_bytes)
             if self._written != written:
                 raise JournalError(
                     f"{self.kept}: does not hold what was written; delete it and {self.journal} "
@@ -405,9 +394,9 @@ def _count_rows(source: str, target: str, n_cells: int) -> None:
     """Copy a NumPy file, with the number of rows in its header."""
     with open(source, "rb") as plain, open(target, "wb") as file:
         shutil.copyfileobj(plain, file)
-        n_bytes = file.tell() - len(array_header(0, n_cells))
+        n_bytes = file.tell() - len(answers.array_header(0, n_cells))
         file.seek(0)
-        file.write(array_header(n_bytes // n_cells, n_cells))
+        file.write(answers.array_header(n_bytes // n_cells, n_cells))
         _sync(file)
 
 
@@ -497,7 +486,7 @@ class Parts(Output):
 
     def _check(self, part: Part) -> None:
         place = places.child(self.path, part.name)
-        if (found := checksum_at(place)) != part.checksum:
+        if (found := answers.checksum_at(place)) != part.checksum:
             fault = "is gone" if found is None else "does not hold what was written"
             left = f"{self.path} and {self.journal}"
             raise JournalError(f"{place}: {fault}; delete {left} to begin again")
@@ -544,11 +533,11 @@ class Parts(Output):
 
 
 def _encoded(
-    table: RowTable, encode: Encode, folder: str | None, batch: Any, answers: Any
+    table: RowTable, encode: answers.Encode, folder: str | None, batch: Any, found: Any
 ) -> OutputRows:
     """Encode the rows of a block; store them as a part if this process reaches the folder."""
-    rows, block = table.rows(batch, answers), batch.block
-    encoded = replace(rows.encoded(encode(rows.data)), read=sums_of(block.records()))
+    rows, block = table.rows(batch, found), batch.block
+    encoded = replace(rows.encoded(encode(rows.data)), read=answers.sums_of(block.records()))
     if folder is None:
         return encoded
     places.put_file(folder, part_name(block.number), encoded.data)
