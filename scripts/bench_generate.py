@@ -102,7 +102,7 @@ def solved(box: tuple[int, int], n: int) -> generate.Made:
     """Return solved grids."""
     cells = (box[0] * box[1]) ** 2
     wanted = PuzzleSettings(clues=(cells, cells))
-    maker = generate.Maker(n, n, FileSettings(box=box), wanted)
+    maker = generate.Maker(n, FileSettings(box=box, chunk=n), wanted)
     made, _ = maker.made(np.arange(n))
     return made
 

@@ -147,16 +147,7 @@ def generate_file(
     100
     """
     how, wanted, files = keywords.settings_of(generate_file, settings, PuzzleSettings, FileSettings)
-    n = whole_number("n", n)
-
-    def spec(paths: list[str], output: Output) -> specs.Spec:
-        made = _generating(n, wanted, files)
-        known = files_and_tables("a file to compare with", wanted.unlike)
-        specs.refuse_own_output(wanted.unlike, known, output.path)
-        if isinstance(output, Parts):
-            made.source.size *= PART_BLOCKS
-        return made
-
+    spec = partial(_generating, whole_number("n", n), wanted, files)
     return specs.run_files(spec, [], output, files, how)
 
 
@@ -175,7 +166,7 @@ def generate_table(n: int, **settings: Unpack[keywords.GenerateTableFields]) -> 
     how, wanted, files = keywords.settings_of(
         generate_table, settings, PuzzleSettings, FileSettings
     )
-    spec = _generating(whole_number("n", n), wanted, files)
+    spec = _generating(whole_number("n", n), wanted, files, [], Output())
     return specs.table_of(spec, how).combine_chunks()
 
 
@@ -207,7 +198,8 @@ def generate(n: int | None = None, **settings: Unpack[keywords.GenerateFields]) 
     names = Puzzle._fields[: 4 if wanted.weights else 3]
 
     def puzzles() -> Iterator[Puzzle]:
-        spec = _generating(n, wanted, files, FEW_ROWS)  # checked before workers start
+        few = replace(files, chunk=files.chunk or FEW_ROWS)
+        spec = _generating(n, wanted, few, [], Output())  # checked before workers start
         with told as tell, pool:
             for table in specs.tables_of(spec, pool, tell):
                 for row in table.to_pylist():
@@ -223,12 +215,15 @@ def _seeded(settings: Any) -> Any:
 
 
 def _generating(
-    n: int | None, wanted: PuzzleSettings, files: FileSettings, size: int | None = None
+    n: int | None, wanted: PuzzleSettings, files: FileSettings, inputs: list[Any], output: Output
 ) -> specs.Spec:
     """Return the specification of *generate*: the source of its rows is a range of numbers."""
-    maker = Maker(n, files.chunk or size, files, wanted)
+    maker = Maker(n, files, wanted)
+    if isinstance(output, Parts):
+        maker.size *= PART_BLOCKS
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
     corpora = [_corpus_of(one, files.box) for one in known]  # before any output
+    specs.refuse_own_output(wanted.unlike, known, output.path)
     unlike = list(map(specs.identity_of, known))
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": unlike}
     totals = GenerateSummary(seed=wanted.seed, engine="lanes")
@@ -404,9 +399,8 @@ class Maker:
     ----------
     n : int or None
         The number of rows; None for rows without end.
-    size : int or None
-        Rows of a block; None for as many as suit the puzzles.
     files : FileSettings
+        ``chunk`` is the number of rows of a block; by default, as many as suit the puzzles.
     wanted : PuzzleSettings
 
     Attributes
@@ -425,9 +419,7 @@ class Maker:
         If such puzzles cannot exist, or cannot be made here.
     """
 
-    def __init__(
-        self, n: int | None, size: int | None, files: FileSettings, wanted: PuzzleSettings
-    ) -> None:
+    def __init__(self, n: int | None, files: FileSettings, wanted: PuzzleSettings) -> None:
         problem = problem_for(files, wanted)
         alphabet = files.alphabet if wanted.has_values else None
         if alphabet and Notation.from_name(alphabet, problem.n_digits).begins_at_zero:
@@ -485,7 +477,7 @@ class Maker:
             fill_nodes=wanted.node_limit if wanted.weights else fill_nodes,
         )
         n_rows = min(MOST_ROWS, max(FEWEST_ROWS, BLOCK_CELLS // problem.n_cells**2))
-        self.n, self.size = n, size or n_rows // (TIMES_SLOWER if drawn else 1)
+        self.n, self.size = n, files.chunk or n_rows // (TIMES_SLOWER if drawn else 1)
         self.problem, self.drawn = problem, drawn
         self.wanted = replace(wanted, unlike=())  # workers need no files of others
         self.known: Words = np.empty(0, np.uint64)
