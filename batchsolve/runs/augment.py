@@ -29,7 +29,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Grids, Reader
 from batchsolve.tables.sources import Block, TableSource
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG
 
 MOST_IMAGES = 100_000
 """The upper bound of the images of a row."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack, overload
 import numpy as np
 
 from batchsolve.core.arrays import UInts
-from batchsolve.engines import Choice, Task
+from batchsolve.engines import UNLIMITED, Choice, Task
 from batchsolve.errors import InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
@@ -27,10 +27,8 @@ from batchsolve.search.rows import Answers, RowWork
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, TreeSearch, check_can_count
 from batchsolve.settings import SearchSettings
-from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.settings.keywords import SearchFields, settings_of
-from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG, Pool
 
 if TYPE_CHECKING:
     from batchsolve.runs.instances import Instances

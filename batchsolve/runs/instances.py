@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from batchsolve.core.arrays import Bytes, UInts
-from batchsolve.engines import Choice
+from batchsolve.engines import UNLIMITED, Choice
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
 from batchsolve.formats.other_programs import is_grid_document
@@ -26,7 +26,6 @@ from batchsolve.problems.stacks import Group, Stacks
 from batchsolve.runs.reading import FORMS, Reading, read_content, read_problem, reading_of
 from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import FileSettings, SearchSettings, settings_that
-from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
 from batchsolve.tables.columns import BOM, DIGITS, JSON_TEXT, as_text
 from batchsolve.tables.detection import json_lines

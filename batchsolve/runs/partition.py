@@ -38,8 +38,7 @@ from batchsolve.tables.judged import check_ranges, in_order, ranges, shown_key, 
 from batchsolve.tables.places import Facts, exists, facts_of, split_suffixes
 from batchsolve.tables.reader import Batch
 from batchsolve.tables.sources import Block, changed
-from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG, Pool
 
 FORMS = tuple(name for name in KEYS if name.endswith(FORM))
 SUFFIXES = (".csv", ".tsv", ".jsonl", ".parquet")

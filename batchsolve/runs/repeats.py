@@ -56,8 +56,7 @@ from batchsolve.tables.detection import check_read_once, files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
 from batchsolve.tables.reader import Batch, Reader, Shape, forms_of_shape
 from batchsolve.tables.sources import Block
-from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG, Pool
 
 FIRST = "first"
 """The column of the first row with the same puzzle."""

@@ -39,8 +39,7 @@ from batchsolve.settings import AUTO, SearchSettings
 from batchsolve.settings.arguments import JOURNAL, flag_of, folder_of, text_of
 from batchsolve.settings.keywords import RunSearchFields, settings_of
 from batchsolve.tables.answers import OutputRows
-from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG, Pool
 
 SHARES = ("finished_share", "finished_between")  # of a `TreeSearch`, in the journal of a run
 SMALL_BYTES = 8 << 10  # smaller parts of a checkpoint are joined into one file

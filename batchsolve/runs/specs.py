@@ -46,8 +46,7 @@ from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import files_and_tables
 from batchsolve.tables.places import exists, facts_of, suffix_of
 from batchsolve.tables.sources import TASKS, Block, Boundary, Tables
-from batchsolve.workers import Pool
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG, Pool
 
 SAME_SEARCH = ("limit", "node_limit", "time_limit")
 JOURNAL_SECONDS = 1.0

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.engines import Engine, Task, engine_for, visits_the_same_nodes
+from batchsolve.engines import UNLIMITED, Engine, Task, engine_for, visits_the_same_nodes
 from batchsolve.errors import BatchsolveError, InputError, ProblemError, counted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -31,11 +31,9 @@ from batchsolve.runs.reading import TABLE_SUFFIXES, read_problem
 from batchsolve.search.scheduler import LEAST_BUDGET, Piece
 from batchsolve.search.tree import TreeSearch, TreeWork
 from batchsolve.settings import AUTO, FileSettings, Plan, SearchSettings
-from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.places import suffix_of
-from batchsolve.workers import Lost, Pool, get_workers, result_seconds
-from batchsolve.workers.base import LOG
+from batchsolve.workers import LOG, Lost, Pool, get_workers, result_seconds
 
 WARM_SECONDS = 2.0  # longest wait for other workers once the first has started
 WARM_NODES = 1_000  # of a task that warms up a worker

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Bools, Bytes, Floats, Ints
-from batchsolve.engines import Choice, Engine, Outcome, Task, counter_for, get_engine
+from batchsolve.engines import UNLIMITED, Choice, Engine, Outcome, Task, counter_for, get_engine
 from batchsolve.errors import InputError, OutputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.grids import GridProblem, SolvedGrids
@@ -39,7 +39,6 @@ from batchsolve.problems.sudoku import Variants
 from batchsolve.search import tree
 from batchsolve.search.scheduler import BlockGoal, BlockTask, Piece, Result, Scheduler, Sizing
 from batchsolve.settings import SearchSettings
-from batchsolve.settings.arguments import UNLIMITED
 from batchsolve.workers import Pool
 
 

@@ -31,13 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from batchsolve.core.arrays import Floats, Ints
-from batchsolve.engines import FINENESS, Engine, Outcome
+from batchsolve.engines import FINENESS, UNLIMITED, Engine, Outcome
 from batchsolve.errors import BatchsolveError, InputError
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
-from batchsolve.settings.arguments import UNLIMITED
-from batchsolve.workers import Done, Lost, Pool, Work, attempt, result_seconds
-from batchsolve.workers.base import RESULT_SECONDS
+from batchsolve.workers import RESULT_SECONDS, Done, Lost, Pool, Work, attempt, result_seconds
 
 if TYPE_CHECKING:
     from batchsolve.search.rows import OpenRows

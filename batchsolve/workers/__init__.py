@@ -30,7 +30,7 @@ from batchsolve.core.interrupts import asking
 from batchsolve.errors import BatchsolveError, InputError, WorkersError, check_installed, counted
 from batchsolve.settings.arguments import text_of, whole_number, word_of
 from batchsolve.workers import base
-from batchsolve.workers.base import RESULT_SECONDS, Arguments, Workers
+from batchsolve.workers.base import LOG as LOG, RESULT_SECONDS as RESULT_SECONDS, Arguments, Workers
 
 # name -> module and class, imported on demand, because some need packages that may be missing; and
 # the seconds in which the busiest process hands out a task and collects its result, as measured
