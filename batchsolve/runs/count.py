@@ -22,7 +22,7 @@ from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries, symmetries
 from batchsolve.runs.progress import ROW_BAR, TREE_BAR, OnProgress, Progress, shown, sums_told
 from batchsolve.runs.reading import Puzzle, Reading, problem_and_stacks, reading_of
-from batchsolve.search.cheapest import CheapestSearch, PricedCover, checked_wanted
+from batchsolve.search.cheapest import CheapestSearch, PricedCover, as_json, checked_wanted
 from batchsolve.search.rows import Answers, RowWork
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, TreeSearch, check_can_count
@@ -487,8 +487,7 @@ def write_cheapest(
     """
     found = cheapest(reading, wanted, stack, **how)
     for cover in found.covers:
-        names = [reading.problem.option_name(o) for o in cover.options]
-        file.write((json.dumps({"cost": cover.cost, "options": names}) + "\n").encode())
+        file.write((json.dumps(as_json(reading.problem, cover)) + "\n").encode())
     file.flush()
     return found.count
 

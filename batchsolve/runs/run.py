@@ -32,7 +32,7 @@ from batchsolve.runs.journal import Journal, OpenStack, Part, check_is_no_link
 from batchsolve.runs.outputs import Parts
 from batchsolve.runs.progress import TREE_BAR, shown
 from batchsolve.runs.reading import Puzzle, problem_and_stacks, reading_of
-from batchsolve.search.cheapest import CheapestSearch, PricedCover, checked_wanted, priced
+from batchsolve.search.cheapest import CheapestSearch, PricedCover, as_json, checked_wanted, priced
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import Totals, TreeSearch, check_can_count
 from batchsolve.settings import AUTO, SearchSettings
@@ -301,15 +301,8 @@ class Run(AbstractContextManager["Run"]):
         state = {**_recorded(self._totals), **shares}
         if self._wanted is None:
             return state
-        covers = [
-            {
-                "cost": found.cost,
-                "options": [self._problem.option_name(o) for o in found.options],
-                "decisions": found.decisions,
-            }
-            for found in self._best
-        ]
-        return {**state, COVERS: covers}
+        each = ((as_json(self._problem, cover), cover.decisions) for cover in self._best)
+        return {**state, COVERS: [named | {"decisions": taken} for named, taken in each]}
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write rendered solutions to files; return the parts."""

@@ -82,6 +82,11 @@ def priced(problem: ExactCover, decisions: Iterable[int]) -> PricedCover:
     return PricedCover(cost, taken, pricing_of(problem).path(all_of_them), all_of_them)
 
 
+def as_json(problem: ExactCover, cover: PricedCover) -> dict[str, Any]:
+    """Return a cover as an object of JSON: its cost, and the names of its options."""
+    return {"cost": cover.cost, "options": [problem.option_name(o) for o in cover.options]}
+
+
 def cheapest_of(problem: ExactCover, wanted: int, covers: Stacks) -> list[PricedCover]:
     """Return the cheapest of the covers of a task, in ascending order; workers call it."""
     return sorted(priced(problem, cover) for cover in covers)[:wanted]
