@@ -328,8 +328,9 @@ def run_plan(
     wanted = list(product(range(plan.repeat), combinations))
     for number, (repeat, combination) in list(enumerate(wanted))[len(made) :]:
         workload, engine, backend, jobs, depth = combination
-        label = {"run": number, "repeat": repeat, "split_depth": depth}
-        run, log = measure(workload, engine, backend, jobs, plan, label)
+        label: dict[str, Any] = {"run": number, "repeat": repeat, "split_depth": depth}
+        label |= {"engine": engine, "backend": backend}
+        run, log = measure(workload, jobs, plan, label)
         if not run.complete and run.nodes == 0:
             raise InputError(
                 f"{run.problem}, engine {run.engine}: the time limit was reached before a node was "
@@ -356,34 +357,28 @@ def _check_same_work(run: MeasuredRun, seen: dict[tuple[str, str, int], Measured
 
 
 def measure(
-    workload: Workload,
-    engine: str,
-    backend: str,
-    jobs: int | None,
-    plan: Plan,
-    label: dict[str, Any],
+    workload: Workload, jobs: int | None, plan: Plan, label: dict[str, Any]
 ) -> tuple[MeasuredRun, TaskLog]:
     """Make one run.
 
     Parameters
     ----------
     workload : Workload
-    engine, backend : str
     jobs : int, optional
         Number of workers; by default all that the backend has.
     plan : Plan
         The plan whose budget, time limit and address are used.
     label : dict
-        Run, repeat and split depth.
+        Run, repeat, split depth, engine and backend: fields of `MeasuredRun`.
     """
-    chosen = engine_for(engine, workload.problem)
-    with Pool(jobs, backend, plan.address) as pool, _naming(workload.name):
+    engine = engine_for(label["engine"], workload.problem)
+    with Pool(jobs, label["backend"], plan.address) as pool, _naming(workload.name):
         jobs = pool.jobs
         stacks = workload.begin(jobs)
         master = _result_seconds(pool, workload.problem, stacks)
-        _warm_up(pool, chosen, workload.problem, stacks)
+        _warm_up(pool, engine, workload.problem, stacks)
         settings = plan.settings(label["split_depth"])
-        search = TreeSearch(workload.problem, settings, Piece.whole(stacks), pool, engine=chosen)
+        search = TreeSearch(workload.problem, settings, Piece.whole(stacks), pool, engine=engine)
         check_interrupt()
         forget_peak()
         cpu, begin = cpu_seconds(), time.perf_counter()
@@ -397,8 +392,6 @@ def measure(
     run = MeasuredRun(
         problem=workload.name,
         kind=workload.kind,
-        engine=engine,
-        backend=backend,
         jobs=jobs,
         wall=wall,
         cpu=cpu,
