@@ -28,17 +28,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from batchsolve import errors
 from batchsolve.core.arrays import UInts
 from batchsolve.core.interrupts import check_interrupt
-from batchsolve.errors import (
-    InputError,
-    JournalError,
-    ProblemError,
-    disk_errors,
-    listed,
-    prefixed,
-    quoted,
-)
+from batchsolve.errors import InputError, JournalError, ProblemError, listed, quoted
 from batchsolve.formats.render import GRIDS, LISTS
 from batchsolve.formats.whole_files import loads
 from batchsolve.problems.exact_cover import ExactCover
@@ -320,7 +313,7 @@ def _spill(run: pa.BinaryArray, page_bytes: int, folder: str) -> list[_Page]:
     """Write sorted keys to a new file, and return its pages."""
     pages: list[_Page] = []
     step = max(len(run) * page_bytes // max(run.nbytes, 1), 1)
-    with disk_errors(folder):
+    with errors.disk_errors(folder):
         number, path = tempfile.mkstemp(dir=folder)
         with open(number, "wb") as file:
             for k in range(0, len(run), step):
@@ -430,7 +423,7 @@ def found_covers(reading: Reading, path: str, limit: int) -> list[UInts]:
         cover_of = partial(_cover_of_names, *_numbers_of_names(problem))
     with closing(_found_values(problem, path)) as values:
         for row, value in enumerate(islice(values, limit), 1):
-            with prefixed(f"{name}: row {row}", InputError, InputError, ProblemError):
+            with errors.prefixed(f"{name}: row {row}", InputError, InputError, ProblemError):
                 covers.append(cover_of(value))
                 problem.verify(covers[-1].tolist())
     return covers

@@ -19,15 +19,8 @@ from hashlib import blake2b
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from batchsolve.errors import (
-    BatchsolveError,
-    JournalError,
-    OutputError,
-    disk_errors,
-    first_line,
-    quoted,
-    shortened,
-)
+from batchsolve import errors
+from batchsolve.errors import BatchsolveError, JournalError, OutputError, quoted, shortened
 
 VERSION = 13  # also raised when an answer to a row changes: no output is of two versions
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
@@ -109,7 +102,7 @@ class Journal(AbstractContextManager["Journal"]):
         if os.path.exists(path) and not os.path.isfile(path):
             raise JournalError(f"{path}: is not a file; move it away, and begin the run again")
         if not is_read:
-            with disk_errors(path):  # names the cause, which SQLite's error does not
+            with errors.disk_errors(path):  # names the cause, which SQLite's error does not
                 open(path, "ab").close()
         with self._errors(), ExitStack() as failed:
             self._file = os.stat(path)  # because SQLite makes files that do not exist
@@ -285,14 +278,14 @@ class Journal(AbstractContextManager["Journal"]):
         except (BatchsolveError, MemoryError, Warning):
             raise
         except OSError as error:
-            why = f"cannot be read: {error.strerror or first_line(error)}"
+            why = f"cannot be read: {error.strerror or errors.first_line(error)}"
             if isinstance(error, FileNotFoundError):
                 why = "there is no journal; name the directory of a run"
             raise JournalError(f"{self.path}: {why}") from error
         except Exception as error:
             if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
                 raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
-            why = shortened(first_line(error))
+            why = shortened(errors.first_line(error))
             raise JournalError(
                 f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it "
                 f"has written stays where it is; move both away to begin again"

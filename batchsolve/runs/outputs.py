@@ -27,15 +27,8 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from batchsolve.errors import (
-    InputError,
-    JournalError,
-    OutputError,
-    WorkersError,
-    disk_errors,
-    quoted,
-    shortened,
-)
+from batchsolve import errors
+from batchsolve.errors import InputError, JournalError, OutputError, WorkersError, quoted, shortened
 from batchsolve.formats import whole_files
 from batchsolve.runs.journal import Part, check_is_no_link
 from batchsolve.search.rows import Write
@@ -170,7 +163,7 @@ class Output:
 
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
-        with disk_errors("standard output"):
+        with errors.disk_errors("standard output"):
             left = block.data
             while len(left):  # under python -u, a signal may cut a write short
                 left = left[sys.stdout.buffer.write(left) or len(left) :]
@@ -261,7 +254,7 @@ class OneFile(Output):
         self._schema, self._whole = schema, self.kept + ".whole"
         self._row_groups: _RowGroups | None = None
         header = answers.header_for(self.path, schema)
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             mode = "wb" if written is None else "r+b"
             self._file: IO[bytes] = open(self.kept, mode)  # noqa: SIM115
         self._written = Written()
@@ -271,7 +264,7 @@ class OneFile(Output):
             else:
                 self._go_on_from(written)
             if places.suffix_of(self.path) == ".parquet":
-                with disk_errors(self._named):
+                with errors.disk_errors(self._named):
                     self._row_groups = _RowGroups(self.kept, self._whole, schema)
                     self._row_groups.grow_to(self._written.n_bytes)
         except BaseException:
@@ -279,7 +272,7 @@ class OneFile(Output):
             raise
 
     def _go_on_from(self, written: Written) -> None:
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             self._written = answers.written_to(self._file, written.n_bytes)
             if self._written != written:
                 raise JournalError(
@@ -292,38 +285,38 @@ class OneFile(Output):
         """See `Output`."""
         self._append(block.data, block.written)
         if self._row_groups is not None:
-            with disk_errors(self._named):
+            with errors.disk_errors(self._named):
                 self._row_groups.grow_to(self.written().n_bytes)
         return []
 
     def _append(self, data: pa.Buffer | bytes, written: Written) -> None:
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             self._file.write(data)
         self._written = self._written.plus(written)
 
     def written(self) -> Written:
         """See `Output`."""
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             self._file.flush()
         return self._written
 
     def sync(self) -> None:
         """See `Output`."""
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             _sync(self._file)
 
     def finish(self) -> None:
         """See `Output`."""
         self.sync()
         whole = self.kept
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             if self._row_groups is not None:
                 whole = self._whole
                 self._row_groups.finish()
             elif places.suffix_of(self.path) == ".npy":
                 whole = self._whole
                 _count_rows(self.kept, whole, self._schema.field("solution").type.list_size)
-        with disk_errors(self.path):
+        with errors.disk_errors(self.path):
             self._file.close()
             whole_files.put(whole, self.path)
             if whole != self.kept:
@@ -339,7 +332,7 @@ class OneFile(Output):
             self._row_groups.close()
         with suppress(OSError):  # it is finished; otherwise the next run replaces it
             os.remove(self._whole)
-        with disk_errors(self._named):
+        with errors.disk_errors(self._named):
             self._file.close()
 
 

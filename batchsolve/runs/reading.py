@@ -21,20 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from batchsolve import errors
 from batchsolve.core.arrays import UInts, owners_of
-from batchsolve.errors import (
-    BatchsolveError,
-    InputError,
-    ProblemError,
-    kind_of,
-    named_errors,
-    not_decoded,
-    not_text,
-    prefixed,
-    quoted,
-    shortened,
-    wrong_kind,
-)
+from batchsolve.errors import BatchsolveError, InputError, ProblemError, quoted, shortened
 from batchsolve.formats import exact_cover_files as cover_files
 from batchsolve.formats.drawings import draw_grid, read_grid
 from batchsolve.formats.grid_texts import NoGridError, SeveralGridsError, in_one_line
@@ -177,8 +166,8 @@ def read_problem(
     """
     if not isinstance(text, str | os.PathLike):
         raise InputError(
-            f"a problem is text, such as 'queens:8' or the name of a file, {wrong_kind(text)}; of "
-            f"a matrix of 0 and 1, make one by ExactCover.from_matrix"
+            f"a problem is text, such as 'queens:8' or the name of a file, "
+            f"{errors.wrong_kind(text)}; of a matrix of 0 and 1, make one by ExactCover.from_matrix"
         )
     text = os.fsdecode(text)
     written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
@@ -279,7 +268,7 @@ def problem_and_stacks(
     """
     reading = reading_of(problem)
     clues: list[int] = reading.stack.tolist()
-    with prefixed(reading.name, ProblemError):
+    with errors.prefixed(reading.name, ProblemError):
         if isinstance(stack, Stacks):
             stacks = stack
             stacks.check(reading.problem)
@@ -380,7 +369,10 @@ def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading
     from batchsolve.tables.places import name_of, open_to_read
 
     name, opener = name_of(path), open_to_read if is_address(path) else opened
-    with named_errors(name), nullcontext(sys.stdin.buffer) if path == "-" else opener(path) as file:
+    with (
+        errors.named_errors(name),
+        nullcontext(sys.stdin.buffer) if path == "-" else opener(path) as file,
+    ):
         data = content_of(file)
     return read_content(data, path, written, form)
 
@@ -408,7 +400,7 @@ def read_content(
     from batchsolve.tables.places import name_of, suffix_of
 
     name, written = name_of(path), written or {}
-    with named_errors(name):
+    with errors.named_errors(name):
         suffix = suffix_of(path)
         packed = io.BytesIO(data)
         is_matrix_file = data.startswith(ZIP) and (suffix == ".npz" or b"indptr" in data)
@@ -458,13 +450,13 @@ _READERS = {
 
 def _text(data: bytes) -> str:
     head = data[:_HEAD_BYTES]
-    if (b"\0" in head or data.startswith(ZIP)) and kind_of(head):
-        raise InputError(not_text(head))
+    if (b"\0" in head or data.startswith(ZIP)) and errors.kind_of(head):
+        raise InputError(errors.not_text(head))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(not_decoded(error, f" in line {line}")) from error
+        raise InputError(errors.not_decoded(error, f" in line {line}")) from error
 
 
 def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
@@ -545,11 +537,11 @@ def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any
     from batchsolve.tables.places import name_of
 
     name = name_of(path)
-    with named_errors(name):
+    with errors.named_errors(name):
         corpus = Corpus([path], FileSettings(column=column, **written))
         block, place = _find_row(corpus, path, row)
         batch = corpus.reader.read(block)
-    with named_errors(f"{name}#{row}"):
+    with errors.named_errors(f"{name}#{row}"):
         return _of_row(batch, place, f"{name}#{row}")
 
 

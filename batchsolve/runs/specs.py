@@ -22,16 +22,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from batchsolve import errors
 from batchsolve.engines import Choice
-from batchsolve.errors import (
-    InputError,
-    JournalError,
-    OutputError,
-    ServerError,
-    counted,
-    listed,
-    named_errors,
-)
+from batchsolve.errors import InputError, JournalError, OutputError, ServerError, counted, listed
 from batchsolve.formats.whole_files import check_is_no_input
 from batchsolve.runs.journal import Journal, Part
 from batchsolve.runs.outputs import Behind, Output, Parts, check_parquet, output_at
@@ -343,7 +336,7 @@ def identity_of(path: Any) -> str:
         return f"{path.path} of {path.table.column_names}, {sums_of(path.table)}"
     if not exists(path):
         return path
-    with named_errors(path):
+    with errors.named_errors(path):
         facts = facts_of(path)
     changed = str(np.datetime64(facts.changed, "ns")).replace("T", " ")
     return f"{path} of {facts.size:,} bytes, changed {changed} UTC"

@@ -16,16 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from batchsolve import errors
 from batchsolve.engines import Task, engine_for
-from batchsolve.errors import (
-    InputError,
-    InWords,
-    OutputError,
-    counted,
-    disk_errors,
-    named_errors,
-    prefixed,
-)
+from batchsolve.errors import InputError, InWords, OutputError, counted
 from batchsolve.formats.whole_files import SEAL, is_whole, loads, parse, sealed, text_of
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.stacks import Stacks
@@ -187,7 +180,7 @@ def write_parts(
     about = f"{problem.fingerprint} {clues} {depth} {n_files} {engine}"
     identity = hashlib.sha256(about.encode()).hexdigest()[:16]
     header = {"split": identity, "of": n_files, "begin": clues, **sums}
-    with disk_errors(directory):
+    with errors.disk_errors(directory):
         os.makedirs(directory, exist_ok=True)
         if os.listdir(directory):
             raise OutputError(f"{directory}: is not empty; name another directory")
@@ -220,7 +213,7 @@ def read_part(path: str, problem: ExactCover, stack: Stack = ()) -> tuple[Stacks
     InputError
         If the file cannot be read, is damaged, or belongs to another problem or stack.
     """
-    with named_errors(path):
+    with errors.named_errors(path):
         text = text_of(path)
         stacks = Stacks.from_jsonl(text, problem)
         header = parse(text.partition("\n")[0])
@@ -313,9 +306,9 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
 
 def _read_result(path: str) -> dict[str, Any]:
     """Return the result in a file; an empty one if the time was up before the part was read."""
-    with named_errors(path):
+    with errors.named_errors(path):
         text = text_of(path)
-        with prefixed(
+        with errors.prefixed(
             "not a result of batchsolve count --stacks PART --json", InputError, ValueError
         ):
             whole = loads(text := _json_of(text))
