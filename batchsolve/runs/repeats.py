@@ -42,15 +42,7 @@ from batchsolve.search.rows import Answers, Status, Write
 from batchsolve.settings import PROVES_UNIQUENESS, DedupeSettings, FileSettings
 from batchsolve.settings.arguments import FileName, each_of, path_of, table_or_each
 from batchsolve.settings.keywords import AuditFields, DedupeFields, settings_of
-from batchsolve.tables.answers import (
-    Found,
-    OutputRows,
-    RowSums,
-    RowTable,
-    RowValues,
-    agreement,
-    solved_among,
-)
+from batchsolve.tables.answers import Found, OutputRows, RowSums, RowTable, RowValues
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import check_read_once, files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
@@ -207,11 +199,10 @@ def solved_keys(secret: bytes, names: Sequence[str], batch: Batch, answers: Answ
     values = RowValues(batch, answers, PROVES_UNIQUENESS)
     sums, is_valid = values.sums, values.status != Status.INVALID
     is_unique = values.status == Status.UNIQUE
-    solved = [solved_among(grids, answers) for grids in batch.grids]
     if batch.has_given:
-        _, sums.counts["disagree"] = agreement(batch, values.status, solved)
+        _, sums.counts["disagree"] = values.agreement()
     solutions = []
-    for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
+    for grids, (digits, places, _) in zip(batch.grids, values.solved, strict=True):
         solution = np.zeros_like(grids.puzzles)
         solution[places] = digits
         solution[~is_unique[grids.rows]] = 0

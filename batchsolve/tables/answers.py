@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from importlib import import_module
 from itertools import chain, count, zip_longest
 from typing import IO, Any, NamedTuple
@@ -160,6 +160,35 @@ class RowValues:
         first = (invalid[0], str(self.messages[invalid[0]])) if invalid else None
         return RowSums(counts, first)
 
+    @cached_property
+    def solved(self) -> list[Solutions]:
+        """The solutions of the grids of the batch, shape by shape."""
+        return [solved_among(grids, self.answers) for grids in self.batch.grids]
+
+    def agreement(self) -> tuple[pa.Array, int]:
+        """Check given solutions against the unique solution, or else the rules and the clues.
+
+        Returns
+        -------
+        agrees : pyarrow.BooleanArray
+            True where the given solution is right; null where a valid row has none.
+        n_wrong : int
+            The number of rows whose given solution is wrong.
+        """
+        batch, status = self.batch, self.status
+        agrees, has_given = np.zeros((2, len(status)), np.bool_)
+        for grids, (digits, places, _) in zip(batch.grids, self.solved, strict=True):
+            given = grids.given if len(places) == len(grids.rows) else grids.given[places]
+            wrong = np.flatnonzero(digits != given) // given.shape[1]
+            agrees[np.delete(grids.rows[places], wrong)] = True
+            has_given[grids.rows] = grids.has_given
+        others = np.flatnonzero(status != Status.UNIQUE)
+        if others.size:
+            agrees[others] = batch.check(others)
+            agrees &= status != Status.UNSOLVABLE
+        is_known = has_given & (status != Status.INVALID)
+        return pa.array(agrees, mask=~is_known), int(np.count_nonzero(is_known & ~agrees))
+
     def columns(self) -> dict[str, pa.Array]:
         """Return the columns that solved rows have, and those of `STATS`."""
         answers = self.answers
@@ -227,13 +256,12 @@ def _solved(
     answers : Answers
     """
     values, columns = RowValues(batch, answers, limit), {}
-    solved = [solved_among(grids, answers) for grids in batch.grids]
-    pairs = zip(batch.grids, solved, strict=True)
+    pairs = zip(batch.grids, values.solved, strict=True)
     grids_of = [_column(kind, grids.shape, digits, has) for grids, (digits, _, has) in pairs]
     columns["solution"] = _in_order(grids_of, batch)
     sums = values.sums
     if batch.has_given:
-        columns["agrees"], sums.counts["disagree"] = agreement(batch, values.status, solved)
+        columns["agrees"], sums.counts["disagree"] = values.agreement()
     if canonical:
         # a search that failed has not checked the clues
         valid = (values.status != Status.INVALID) & (batch.first_clashes() < 0)
@@ -287,30 +315,6 @@ def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
     places = np.empty(len(batch), np.int64)
     places[np.concatenate([grids.rows for grids in batch.grids])] = np.arange(len(batch))
     return pa.concat_arrays(columns).take(pa.array(places))
-
-
-def agreement(batch: Batch, status: Bytes, solved: list[Solutions]) -> tuple[pa.Array, int]:
-    """Check given solutions against the unique solution, or else the rules and the clues.
-
-    Returns
-    -------
-    agrees : pyarrow.BooleanArray
-        True where the given solution is right; null where a valid row has none.
-    n_wrong : int
-        The number of rows whose given solution is wrong.
-    """
-    agrees, has_given = np.zeros((2, len(status)), np.bool_)
-    for grids, (digits, places, _) in zip(batch.grids, solved, strict=True):
-        given = grids.given if len(places) == len(grids.rows) else grids.given[places]
-        wrong = np.flatnonzero(digits != given) // given.shape[1]
-        agrees[np.delete(grids.rows[places], wrong)] = True
-        has_given[grids.rows] = grids.has_given
-    others = np.flatnonzero(status != Status.UNIQUE)
-    if others.size:
-        agrees[others] = batch.check(others)
-        agrees &= status != Status.UNSOLVABLE
-    is_known = has_given & (status != Status.INVALID)
-    return pa.array(agrees, mask=~is_known), int(np.count_nonzero(is_known & ~agrees))
 
 
 def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
