@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 MOST_IN_BLOCK = 64  # problems of a list in a task
 LEAST_BLOCKS = 4  # for each worker, if there are problems enough
 FIRST_BUDGET = 100_000  # nodes per task: less than a second, so that Ctrl-C and limits are noticed
+OF_SEARCH = ("complete", "engine", "failures", "hint", "symmetries")  # fields of a `Count`
 
 Stack = Sequence[int] | UInts | Stacks
 UpToSymmetry = bool | Symmetries
@@ -368,16 +369,8 @@ def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None])
     """Search to the end, and tell of the progress; return the result, and log it."""
     for _ in search.run():
         tell(search)
-    result = Count(
-        **vars(search.totals),
-        complete=search.complete,
-        engine=search.engine,
-        backend=pool.backend,
-        jobs=pool.jobs,
-        failures=search.failures,
-        hint=search.hint,
-        symmetries=search.n_symmetries,
-    )
+    found: dict[str, Any] = {name: getattr(search, name) for name in OF_SEARCH}
+    result = Count(**vars(search.totals), **found, backend=pool.backend, jobs=pool.jobs)
     LOG.info("%s", result)
     for reason in result.failures:
         LOG.info("a subproblem was left out: %s", reason)

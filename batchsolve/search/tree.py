@@ -229,7 +229,7 @@ class TreeSearch:
         return self._work.engine.name
 
     @property
-    def n_symmetries(self) -> int:
+    def symmetries(self) -> int:
         """The number of symmetries under which covers are counted once: the order of the group."""
         return 1 if self._work.symmetries is None else len(self._work.symmetries)
 
