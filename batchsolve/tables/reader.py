@@ -540,7 +540,7 @@ class Reader:
         for kind in np.unique(kinds, axis=0).tolist():
             which = np.flatnonzero((kinds == kind).all(axis=1))
             alike = lines.take(pa.array(which)), rows[which]
-            for shape, some in self._shapes_of(kind, *alike, texts.solutions):
+            for shape, some in self._shapes_of(kind, *alike):
                 if isinstance(shape, Shape):
                     found.setdefault(shape, []).append(some)
                 else:
@@ -548,7 +548,7 @@ class Reader:
         return [(shape, np.sort(np.concatenate(some))) for shape, some in found.items()]
 
     def _shapes_of(
-        self, kind: list[int], lines: pa.Array, rows: Ints, solutions: pa.Array | None
+        self, kind: list[int], lines: pa.Array, rows: Ints
     ) -> Iterator[tuple[Shape | str, Ints]]:
         """Yield the shapes of lines of one kind, and their rows.
 
@@ -569,32 +569,15 @@ class Reader:
         if form in self.known:
             yield _shape(rules, *self.known[form]), rows
             return
-        notations = self.signs.notations_of_each(lines, form)
-        of_solutions = notations
-        if solutions is not None:
-            given = columns.in_one_line(solutions.take(pa.array(rows)))
-            of_solutions = self._of_solutions(notations, form, given)
         alike: dict[Any, list[int]] = {}
-        pairs = zip(notations, of_solutions, strict=True)
-        for row, pair in zip(rows.tolist(), pairs, strict=True):
-            alike.setdefault(pair, []).append(row)
-        for (notation, solution), some in alike.items():
+        notations = self.signs.notations_of_each(lines, form)
+        for row, notation in zip(rows.tolist(), notations, strict=True):
+            alike.setdefault(notation, []).append(row)
+        for notation, some in alike.items():
             if isinstance(notation, Notation):
-                yield _shape(rules, notation, solution), np.array(some)
+                yield _shape(rules, notation, notation), np.array(some)
             else:
                 yield _read_as(form) + str(notation), np.array(some)
-
-    def _of_solutions(
-        self, notations: list[Notation | InputError], form: Form, given: pa.Array
-    ) -> list[Notation | InputError]:
-        """Return the notation of each solution: that of its puzzle, unless the form differs."""
-        differs = np.flatnonzero(forms(given) == form.other.code)
-        found = list(notations)
-        own = self.signs.notations_of_each(given.take(pa.array(differs)), form.other)
-        for place, notation in zip(differs.tolist(), own, strict=True):
-            if isinstance(notation, Notation):
-                found[place] = notation
-        return found
 
 
 def rule_texts(table: pa.Table, name: str) -> pa.Array:
