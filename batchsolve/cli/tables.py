@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import batchsolve as bs
+from batchsolve import settings
 from batchsolve.cli import answered, command
 from batchsolve.cli.options import Inputs, Session, TableOutput, Written
-from batchsolve.settings import (
-    DedupeSettings,
-    EvaluateSettings,
-    FileSettings,
-    ImageSettings,
-    PartSettings,
-    PuzzleSettings,
-    RateSettings,
-    SearchSettings,
-    keywords,
-)
+from batchsolve.settings import keywords
 
-RowSearch = Annotated[SearchSettings, keywords.SolveFileFields, {"limit": 2, "split_depth": 0}]
+RowSearch = Annotated[
+    settings.SearchSettings, keywords.SolveFileFields, {"limit": 2, "split_depth": 0}
+]
 
 
 def from_files(session: Session, *task: Any, **how: Any) -> int:
@@ -37,7 +30,7 @@ def solve(
     output: Written = "-",
     *,
     search: RowSearch,
-    files: Annotated[FileSettings, keywords.SolveFileFields],
+    files: Annotated[settings.FileSettings, keywords.SolveFileFields],
     session: Session,
 ) -> int:
     """Solve a table of puzzles, and write it with their answers.
@@ -88,8 +81,8 @@ def dedupe(
     /,
     output: Written = "-",
     *,
-    wanted: DedupeSettings,
-    files: Annotated[FileSettings, keywords.DedupeFields],
+    wanted: settings.DedupeSettings,
+    files: Annotated[settings.FileSettings, keywords.DedupeFields],
     session: Session,
 ) -> int:
     """Leave out the repeated puzzles of a table.
@@ -125,8 +118,8 @@ def generate(
     output: TableOutput = "-",
     number: int = 1,
     *,
-    wanted: PuzzleSettings,
-    files: Annotated[FileSettings, keywords.GenerateFileFields],
+    wanted: settings.PuzzleSettings,
+    files: Annotated[settings.FileSettings, keywords.GenerateFileFields],
     session: Session,
 ) -> int:
     """Make puzzles, each with one solution, which is proved.
@@ -179,8 +172,8 @@ def augment(
     output: TableOutput = "-",
     *,
     number: int = 1,
-    wanted: ImageSettings,
-    files: Annotated[FileSettings, keywords.AugmentFileFields],
+    wanted: settings.ImageSettings,
+    files: Annotated[settings.FileSettings, keywords.AugmentFileFields],
     session: Session,
 ) -> int:
     """Write random images of puzzles, relabelled and permuted.
@@ -218,8 +211,8 @@ def rate(
     /,
     output: TableOutput = "-",
     *,
-    wanted: RateSettings,
-    files: Annotated[FileSettings, keywords.RateFileFields],
+    wanted: settings.RateSettings,
+    files: Annotated[settings.FileSettings, keywords.RateFileFields],
     session: Session,
 ) -> int:
     """Rate 9×9 puzzles by the hardest technique that they need.
@@ -253,7 +246,7 @@ def audit(
     test: str,
     /,
     *,
-    files: Annotated[FileSettings, keywords.AuditFields],
+    files: Annotated[settings.FileSettings, keywords.AuditFields],
     session: Session,
 ) -> int:
     """Count the leaks between a training and a test table.
@@ -291,8 +284,8 @@ def partition(
     /,
     output: Written,
     *,
-    wanted: PartSettings,
-    files: Annotated[FileSettings, keywords.AuditFields],
+    wanted: settings.PartSettings,
+    files: Annotated[settings.FileSettings, keywords.AuditFields],
     session: Session,
 ) -> int:
     """Divide a table into parts without a leak between them.
@@ -327,11 +320,11 @@ def evaluate(
     inputs: Sequence[str],
     /,
     *,
-    wanted: EvaluateSettings,
+    wanted: settings.EvaluateSettings,
     html: Written | None = None,
     rows: Written | None = None,
     plot: Written | None = None,
-    files: Annotated[FileSettings, keywords.EvaluateFields],
+    files: Annotated[settings.FileSettings, keywords.EvaluateFields],
     session: Session,
 ) -> int:
     """Count rows, cells, clues and houses that predictions have right.
