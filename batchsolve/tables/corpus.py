@@ -360,14 +360,6 @@ class Corpus(Tables):
         self._sample = self._sample.append_column(name, blank)
         return name
 
-    def _first_texts(self) -> tuple[pa.Array, pa.Array]:
-        """Return the first puzzles, or the solutions of blank grids; and the same in one line."""
-        if self.column in self.columns:
-            written = columns.as_text(self._sample, self.column)
-            return written, columns.in_one_line(written)
-        texts = _texts(self._sample, self.solution_column or self.column)
-        return texts, texts
-
     def _solution_column(self, taken: str) -> str | None:
         named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
         return next(filter(self._size_in, named), next(iter(named), None))
@@ -410,7 +402,10 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
-        written, texts = self._first_texts()
+        # solutions tell the notation of blank grids
+        name = self.given_column or self.solution_column or self.column
+        written = columns.as_text(self._sample, name)
+        texts = columns.in_one_line(written)
         if columns.pencil_marks(written, texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
