@@ -39,6 +39,9 @@ class RuleReader:
         Number of digits.
     drawing : str
         The cells of grids that overlap; by default, the grid is square.
+    places : tuple of (int, int)
+        Row and column of each cell, counted from 0, in reading order.
+    n_cells : int
     names : list of str
         Named rules; see `batchsolve.problems.rules.NAMED`.
     has_boxes : bool
@@ -65,20 +68,12 @@ class RuleReader:
 
     def __post_init__(self) -> None:
         self.drawing = self.drawing or square_drawing(self.n)
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        """Row and column of each cell, counted from 0, in reading order."""
-        return drawn_places(self.drawing)
+        self.places = drawn_places(self.drawing)
+        self.n_cells = len(self.places)
 
     @cached_property
     def _cells(self) -> dict[Place, int]:
         return {place: cell for cell, place in enumerate(self.places)}
-
-    @property
-    def n_cells(self) -> int:
-        """Number of cells."""
-        return len(self.places)
 
     def key(self, *names: str) -> tuple[bool, list[list[Any]]]:
         """Return all that was read, and these names: the same in whatever order it was written."""
