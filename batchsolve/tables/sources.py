@@ -690,6 +690,8 @@ class Tables:
     ----------
     schema : pyarrow.Schema
         The input columns.
+    columns : list of str
+        Their names.
 
     Raises
     ------
@@ -703,6 +705,7 @@ class Tables:
         self._size = size or TASKS
         self._sources = sources
         self.schema = self._sources[0].layout.schema
+        self.columns = list(self.schema.names)
         self._check_schemas()
         known = [source.length for source in self._sources if source.length is not None]
         self._ends = list(accumulate(known)) if len(known) == len(self._sources) else []
@@ -718,11 +721,6 @@ class Tables:
     def names(self) -> str:
         """The names of the tables, for messages."""
         return ", ".join(name_of(source.path) for source in self._sources)
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the input columns."""
-        return list(self.schema.names)
 
     def check_column(self, name: str) -> None:
         """Raise `InputError` unless an input column has this name."""
