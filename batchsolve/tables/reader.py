@@ -167,8 +167,13 @@ class Shape:
 
     @cached_property
     def problem(self) -> GridProblem:
-        """The problem of rows without own rules."""
-        return self.rules.main_problem
+        """The problem of rows without own rules; that of lines alone if none has boxes."""
+        try:
+            return self.rules.problem()
+        except InputError:
+            if self.rules.need_boxes:
+                raise
+            return GridProblem(self.rules.base(has_regions=True))
 
     @property
     def box(self) -> tuple[int, int] | None:

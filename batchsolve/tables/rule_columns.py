@@ -106,16 +106,6 @@ class RuleColumns:
             digits.append(each)
         return np.concatenate(digits, axis=1) if len(digits) > 1 else puzzles
 
-    @property
-    def main_problem(self) -> GridProblem:
-        """The problem of rows without own rules; that of lines alone if none has boxes."""
-        try:
-            return self.problem()
-        except InputError:
-            if self.need_boxes:
-                raise
-            return GridProblem(self.base(has_regions=True))
-
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these own rules and regions."""
         if self.fixed is not None:
