@@ -18,10 +18,10 @@ import operator
 import os
 import re
 import threading
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from typing import Any, TypeVar
 
@@ -677,19 +677,18 @@ def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]
 
     Threads that ask for one problem wait until it is prepared; those that ask for others do not.
     """
-    # the data of each problem, once a thread has made them under the lock
-    kept: OrderedDict[str, tuple[threading.Lock, list[Data]]] = OrderedDict()
-    lock = threading.Lock()
+
+    @lru_cache(maxsize=MOST_PREPARED)
+    def place_of(token: str) -> tuple[threading.Lock, list[Data]]:
+        """Return where the data of a problem are, once a thread has made them under the lock."""
+        return threading.Lock(), []
+
+    lock = threading.Lock()  # so that all threads find the same place
 
     def of(problem: ExactCover) -> Data:
         name = problem.token
         with lock:
-            if name in kept:
-                kept.move_to_end(name)
-            elif len(kept) >= MOST_PREPARED:
-                idle = (each for each, (other, _) in kept.items() if not other.locked())
-                kept.pop(next(idle, ""), None)
-            own, data = kept.setdefault(name, (threading.Lock(), []))
+            own, data = place_of(name)
         with own:
             if not data:
                 data.append(make(problem))
