@@ -98,11 +98,8 @@ struct ViewCaster : CasterOf<View> {
     nb::detail::make_caster<Array> array;
 };
 
-// What each room of the core adds to the module.
-void add_engines(nb::module_& m);
-void add_graphs(nb::module_& m);
-void add_lanes(nb::module_& m);
-void add_grids(nb::module_& m);
+/// Add what Python calls to the module.
+void add_all(nb::module_& m);
 
 }  // namespace batchsolve::python
 

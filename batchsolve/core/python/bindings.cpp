@@ -1,15 +1,22 @@
-// What tables of grids ask of the core: text, columns, cages, rules at random, symmetries, ratings.
-#include "grids.h"
-
+// All that Python calls: engines for exact covers, graphs of all covers, grids in lanes, and what
+// tables of grids ask of the core.
 #include <nanobind/stl/list.h>
+#include <nanobind/stl/optional.h>
 
 #include "cages/implied.h"
+#include "cheapest.h"
 #include "draw/cages.h"
 #include "draw/lines.h"
 #include "draw/regions.h"
+#include "engines.h"
+#include "graph_queries.h"
+#include "graph_search.h"
+#include "grids.h"
+#include "lanes/lanes.h"
 #include "python/casters.h"
 #include "rate/ratings.h"
 #include "rate/techniques.h"
+#include "redrawing.h"
 #include "symmetry/forms.h"
 #include "symmetry/images.h"
 #include "symmetry/orbits.h"
@@ -87,7 +94,59 @@ nb::list levels() {
 
 }  // namespace
 
-void add_grids(nb::module_& m) {
+void add_all(nb::module_& m) {
+    // engines: a problem that is prepared once, and searches of its tasks
+    nb::class_<Problem>(m, "Problem")
+        .def(nb::init<Ints, std::span<const Item>, std::span<const Color>, Ints, Item, Item>());
+    m.def("first_repeating", &first_repeating<Item>, Unlocked());
+    nb::class_<PreparedLinks>(m, "Links");
+    m.def("links", &prepare_links);
+    m.def("search_links", &PreparedLinks::search, Unlocked());
+    m.def("search_bits", &search_bits, Unlocked());
+    m.def("search_sparse", &search_sparse, Unlocked());
+    m.def("search_bounded_bits", &search_bounded_bits, Unlocked());
+    m.def("search_cheapest", &search_cheapest, Unlocked());
+    m.def("take_taxes", &take_taxes);
+    nb::class_<PreparedMemo>(m, "Memo")
+        .def_ro("table_width", &PreparedMemo::table_width)
+        .def("count", &PreparedMemo::count, Unlocked());
+    m.def("memo", &prepare_memo);
+
+    // graphs of all covers: drawn, drawn anew, and asked
+    nb::class_<GraphSearch>(m, "GraphSearch")
+        .def(nb::init<const Problem&, bool, std::size_t, std::size_t>())
+        .def("may_take", &GraphSearch::may_take)
+        .def("run", &GraphSearch::run, Unlocked())
+        .def_prop_ro("is_done", &GraphSearch::is_done)
+        .def_prop_ro("is_out_of_memory", &GraphSearch::is_out_of_memory)
+        .def_prop_ro("n_nodes", &GraphSearch::n_nodes)
+        .def_prop_ro("share", &GraphSearch::share)
+        .def("take", &GraphSearch::take)
+        .def("end", &GraphSearch::end);
+    const auto as_it_is = nb::arg().noconvert();  // kept, with the arrays that a redrawing reads
+    nb::class_<Redrawing>(m, "Redrawing")
+        .def(nb::init<const GraphView&, std::span<const Option>, std::size_t, std::size_t>(),
+             as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>())
+        .def("run", &Redrawing::run, Unlocked())
+        .def_prop_ro("is_done", &Redrawing::is_done)
+        .def_prop_ro("is_out_of_memory", &Redrawing::is_out_of_memory)
+        .def_prop_ro("n_nodes", &Redrawing::n_nodes)
+        .def("take", &Redrawing::take);
+    m.def("count_covers", &count_covers, Unlocked());
+    m.def("covers_at", &covers_at, Unlocked());
+    m.def("restricted", &restricted, Unlocked());
+    m.def("pruned", &pruned, Unlocked());
+
+    // grids in lanes, searched and dug
+    using CellRows = Rows<const std::uint16_t>;
+    nb::class_<lanes::Rules>(m, "GridRules")
+        .def(nb::init<int, int, int, int, CellRows, CellRows, CellRows,
+                      Rows<const std::uint32_t>>());
+    m.def("first_clashes", &lanes::first_clashes, Unlocked());
+    m.def("search_grids", &lanes::search_grids, Unlocked());
+    m.def("dig_grids", &lanes::dig_grids, Unlocked());
+
+    // text, columns, cages, rules at random, symmetries, ratings
     m.def("read_symbols", &text::read_symbols, Unlocked());
     m.def("read_numbers", &text::read_numbers, Unlocked());
     m.def("survey", &text::survey, Unlocked());
