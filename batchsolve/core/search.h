@@ -51,9 +51,6 @@ public:
         return ++out.counts[k_] == most_covers_;
     }
 
-    /// The stack that is searched.
-    std::size_t stack() const { return k_; }
-
     Outcome out;
 
 private:
