@@ -7,6 +7,7 @@
 // the tables of this file, from sets of nine bits, or from digits that `begin` has checked.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <tuple>
@@ -152,21 +153,21 @@ struct Board {
     /// Fill an open cell; return false if the digit is not a candidate of it.
     bool fill(Candidate c) {
         if (!has(c)) return false;
-        const Bits digit = Bits{1} << c.digit, others = candidates[c.cell] & ~digit;
-        candidates[c.cell] = 0;
+        const Bits rest = candidates[c.cell] & ~(Bits{1} << c.digit);
+        for (const unsigned other : elements(rest)) remove({c.cell, other});
+        for (const auto [house, _] : seats_of[c.cell]) {
+            missing[house] &= ~(Bits{1} << c.digit);
+            const Bits others = places(house, c.digit);
+            for (const unsigned at : elements(others)) remove({cells_of[house][at], c.digit});
+        }
         digits[c.cell] = static_cast<std::uint8_t>(c.digit + 1);
         --n_open;
-        for (const auto [house, place] : seats_of[c.cell]) {
-            const Bits here = Bits{1} << place;
-            missing[house] &= ~digit;
-            for (const unsigned other : elements(others)) {
-                candidates[item_of(house, other)] &= ~here;
-            }
-            const Bits left = places(house, c.digit) & ~here;
-            candidates[item_of(house, c.digit)] = 0;
-            for (const unsigned at : elements(left)) remove({cells_of[house][at], c.digit});
-        }
         return true;
+    }
+
+    /// True if an item has no candidates although it is not covered, as four are by each digit.
+    bool is_dead_end() const {
+        return std::ranges::count(candidates, Bits{0}) != 4 * (n_cells - n_open);
     }
 };
 

@@ -8,28 +8,19 @@
 
 namespace batchsolve::rate {
 
-/// Fill naked and hidden singles until there are none; return false at a dead end.
-inline bool settle(Board& board) {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (board.digits[cell]) continue;
-            const Bits digits = board.candidates[cell];
-            if (!digits) return false;
-            if (is_single(digits)) changed |= board.fill({cell, first(digits)});
+/// Fill naked and hidden singles, and use locked candidates if `with_locked`, until nothing helps;
+/// return false at a dead end.
+inline bool settle(Board& board, bool with_locked = false) {
+    for (Uses uses{board}; !board.is_dead_end(); uses.changed = false) {
+        fill_singles(uses, 0, n_cells);
+        if (!uses.changed) fill_singles(uses, n_cells, n_items);
+        if (with_locked && !uses.changed) {
+            use_locked(uses, in_box, false);
+            use_locked(uses, in_line, false);
         }
-        for (unsigned house = 0; house < n_houses; ++house) {
-            Bits digits = board.missing[house];
-            while (digits) {
-                const unsigned digit = first(digits);
-                const Bits at = board.places(house, digit);
-                if (!at) return false;
-                if (is_single(at)) changed |= board.fill({cells_of[house][first(at)], digit});
-                digits &= (digits - 1) & board.missing[house];
-            }
-        }
+        if (!uses.changed) return true;
     }
-    return true;
+    return false;
 }
 
 /// A backtracking search of one puzzle.
@@ -59,7 +50,7 @@ public:
 
 private:
     void search(Board& board) {
-        if (!settle_more(board)) {
+        if (!settle(board, true)) {
             ++n_dead_ends_;
         } else if (!board.n_open) {
             ++n_solutions_;
@@ -73,17 +64,6 @@ private:
                 if (n_solutions_ > 1) return;
             }
         }
-    }
-
-    /// Fill singles and use locked candidates while one of them helps; return false at a dead end.
-    static bool settle_more(Board& board) {
-        while (settle(board)) {
-            Uses uses{board};
-            use_locked(uses, in_box, false);
-            use_locked(uses, in_line, false);
-            if (!uses.changed) return true;
-        }
-        return false;
     }
 
     /// Return the first open cell with the fewest candidates.
