@@ -141,19 +141,14 @@ private:
         if (is_bug_without(bug.extras)) use_pattern(bug);
     }
 
+    /// True if without extras each item that is not covered has two candidates.
     bool is_bug_without(const std::array<Bits, n_cells>& extras) const {
-        const auto left = [&](unsigned cell) { return board_.candidates[cell] & ~extras[cell]; };
+        Board left = board_;
         for (unsigned cell = 0; cell < n_cells; ++cell) {
-            if (!board_.digits[cell] && count(left(cell)) != 2) return false;
+            for (const unsigned digit : elements(extras[cell])) left.remove({cell, digit});
         }
-        for (unsigned house = 0; house < n_houses; ++house) {
-            for (unsigned digit = 0; digit < n_digits; ++digit) {
-                const auto has_it = [&](unsigned cell) { return left(cell) >> digit & 1; };
-                const Bits places = places_where(house, has_it);
-                if (places && count(places) != 2) return false;
-            }
-        }
-        return true;
+        const auto is_pair = [](Bits set) { return count(set) == 2; };
+        return std::ranges::count_if(left.candidates, is_pair) == 4 * left.n_open;
     }
 
     /// Return the places of the cells of a house that fit.
