@@ -58,7 +58,7 @@ struct Counted {
     auto parts() { return std::tie(out, counts, tree_nodes); }
 };
 
-/// A problem prepared for counting by memo, which several threads may search. See memo.h.
+/// A problem prepared for counting by memo, which several threads may search. See memo.cpp.
 struct PreparedMemo {
     /// The table has rows of `table_width` words, which are 0 at first; other threads and processes
     /// may use it at the same time. Without bounds, the search also stops once it has taken so many

@@ -1,9 +1,9 @@
 """Memoised counting: dancing links with a table of earlier counts.
 
 If two partial covers leave the same items, their subtrees are equal, and the covers below the
-second are looked up (`batchsolve/core/memo.h`). So the search counts paths through a graph of sets
-instead of the leaves of a tree; that is little work where many partial covers leave the same set,
-as in tilings and matchings, and only overhead where hardly any two do.
+second are looked up (`batchsolve/core/memo.cpp`). So the search counts paths through a graph of
+sets instead of the leaves of a tree; that is little work where many partial covers leave the same
+set, as in tilings and matchings, and only overhead where hardly any two do.
 
 Items lie in the header list in a *narrow* order, which has a narrow frontier. So of those with the
 fewest options the search branches on one whose neighbours it has covered, and finishes a part of
