@@ -148,7 +148,15 @@ public:
     ///     fewest options
     /// room, room_for_keys : of diagram nodes and of keys, at first
     GraphSearch(const Problem& problem, bool is_ordered, std::size_t room,
-                std::size_t room_for_keys);
+                std::size_t room_for_keys)
+        : links_(problem.colors.empty() ? AnyLinks(KeyedLinks<false>(problem, is_ordered))
+                                        : AnyLinks(KeyedLinks<true>(problem, is_ordered))),
+          drawing_(
+              problem.n_primary + 2,
+              std::visit([&](const auto& moves) { return moves.words_of_key(problem); }, links_),
+              room, room_for_keys) {
+        std::visit([](auto& moves) { moves.select({}); }, links_);
+    }
 
     /// Set the upper bound of the memory of the diagram and its tables; it is 0 at first.
     void may_take(std::size_t most_bytes) {
@@ -157,14 +165,37 @@ public:
     }
 
     /// Visit that many more nodes, or fewer if the search ends or may take no more memory.
-    void run(std::int64_t n_nodes);
+    void run(std::int64_t n_nodes) {
+        if (has_ended_) return;
+        const std::int64_t allowed = here_.nodes + n_nodes;
+        constexpr auto any_depth = std::numeric_limits<std::size_t>::max();
+        const auto walk_on = [&](auto& moves) {
+            return walk(moves, drawing_, here_, any_depth, allowed);
+        };
+        is_done_ = has_ended_ = std::visit(walk_on, links_) == Event::done;
+        is_out_of_memory_ = !is_done_ && here_.nodes < allowed;
+    }
 
     bool is_done() const { return is_done_; }
     bool is_out_of_memory() const { return is_out_of_memory_; }
     /// The diagram nodes made so far.
     std::size_t n_nodes() const { return drawing_.diagram.size() - 2; }
     /// The share of the tree that is searched, from 0 to 1; siblings have equal shares.
-    double share() const;
+    double share() const {
+        if (is_done_) return 1;
+        double share = 0, of_node = 1;
+        const auto add_up = [&](const auto& moves) {
+            for (std::size_t level = 0; level < here_.level; ++level) {
+                const double n_branches = moves.choice(level).n_branches;
+                double n_tried = n_branches - 1;
+                moves.for_each_untried(level, [&](Choice) { --n_tried; });
+                of_node /= n_branches;
+                share += n_tried * of_node;
+            }
+        };
+        std::visit(add_up, links_);
+        return share;
+    }
 
     /// Return the diagram, and end the search.
     Graph take() {
