@@ -53,12 +53,7 @@ public:
         --n_chosen_;
     }
 
-    bool open_range(const Range& range) {
-        const auto place = here_->find(range);
-        if (!place) return false;
-        levels_[0].begin_range(*here_, alive(0), *place);
-        return true;
-    }
+    bool open_range(const Range& range) { return levels_[0].begin_range(*here_, alive(0), range); }
 
     bool try_next(std::size_t level) {
         Branches& here = levels_[level];

@@ -39,7 +39,7 @@ public:
         builder_.build(r_);
         fill_tags();
         fill_members();
-        alive_.clear(1, r_.words);
+        alive_.clear(2, r_.words);
         fill_first(alive_[0], r_.options.size());
         return -1;
     }
@@ -64,13 +64,10 @@ public:
 
     /// Begin with options of an item that needs exactly one more.
     bool open_range(const Range& range) {
-        const auto place = r_.find(range);
-        if (!place || !needs_one(place->item)) return false;
         choose(0);  // drops options, as if the node were entered
-        levels_[0].item = place->item;
-        open(0);
-        levels_[0].begin_range(r_, alive_[0], *place);
-        return true;
+        Level& here = levels_[0];
+        here.branch = Branch::each;
+        return here.begin_range(r_, alive_[0], range) && needs_one(here.item);
     }
 
     bool try_next(std::size_t level) {

@@ -88,22 +88,6 @@ private:
 
 /// What is left of a problem: sets of options have `words` words.
 struct Residual {
-    /// A range as a residual numbers it: an item, and the options begin .. end - 1 if they have it.
-    struct Place {
-        std::size_t item, begin, end;
-    };
-
-    /// Find a range; there is none if its item is not left.
-    std::optional<Place> find(const Range& range) const {
-        const auto place = [](const auto& numbers, auto number) {
-            const auto at = std::ranges::lower_bound(numbers, number);
-            return static_cast<std::size_t>(at - numbers.begin());
-        };
-        const std::size_t i = place(items, range.item);
-        if (i == items.size() || items[i] != range.item) return {};
-        return Place{i, place(options, range.first), place(options, range.last)};
-    }
-
     std::size_t words = 0;
     std::vector<Option> options;         // as the problem numbers them
     std::vector<Item> items;             // the remaining primary items
@@ -124,14 +108,20 @@ struct Branches {
         next = first_common(alive, r.rows[item], 0);
         n_untried = static_cast<std::size_t>(choice.n_branches);
     }
-    void begin_range(const Residual& r, std::span<const Word> alive, const Residual::Place& place) {
-        item = place.item;
-        next = first_common(alive, r.rows[item], place.begin);
+    /// Begin with the options of a range; return false if its item is not left.
+    bool begin_range(const Residual& r, std::span<const Word> alive, const Range& range) {
+        const auto place_of = [](const auto& numbers, auto number) {
+            const auto at = std::ranges::lower_bound(numbers, number);
+            return static_cast<std::size_t>(at - numbers.begin());
+        };
+        item = place_of(r.items, range.item);
+        if (item == r.items.size() || r.items[item] != range.item) return false;
+        const std::size_t end = place_of(r.options, range.last);
+        next = first_common(alive, r.rows[item], place_of(r.options, range.first));
         n_untried = 0;
-        for (auto o = next; o < place.end; o = first_common(alive, r.rows[item], o + 1)) {
-            ++n_untried;
-        }
+        for (auto o = next; o < end; o = first_common(alive, r.rows[item], o + 1)) ++n_untried;
         choice.n_branches = static_cast<double>(n_untried);
+        return true;
     }
 
     void take_next(const Residual& r, std::span<const Word> alive) {

@@ -113,11 +113,9 @@ public:
     }
 
     bool open_range(const Range& range) {
-        const auto place = from_.residual.find(range);
-        if (!place || cells_[0][place->item] >= covered) return false;
-        levels_[0].row = 0;
-        levels_[0].begin_range(from_.residual, alive_[0], *place);
-        return true;
+        Level& at = levels_[0];
+        at.row = 0;
+        return at.begin_range(from_.residual, alive_[0], range) && cells_[0][at.item] < covered;
     }
 
     bool try_next(std::size_t level) {
