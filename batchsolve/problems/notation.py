@@ -61,6 +61,8 @@ class Notation:
         The symbols of blank cells in input; among numbers, 0 and -1 are blank, too.
     drawing : str
         For grids that overlap: lines with ``#`` outside; empty for N × N cells.
+    in_lines : bool
+        True if grids that overlap are written in the lines of their drawing, not in one.
     first : int
         The first digit of numbers, 0 or 1.
     zero_is_blank : bool
@@ -74,6 +76,7 @@ class Notation:
     blank: str = "."
     blanks: str = BLANKS
     drawing: str = ""
+    in_lines: bool = False
     first: int = 1
     zero_is_blank: bool = False
 
@@ -204,11 +207,14 @@ class Notation:
         return grids[0]
 
     def placed(self, grids: Bytes) -> Bytes:
-        """Return grids with N + 1 for each character outside, in their drawing."""
+        """Return grids in their drawing, with N + 1 for characters outside and N + 2 for breaks."""
         if not self.drawing:
             return grids
-        whole = np.full((len(grids), self._is_cell.size), self.n_digits + 1, np.uint8)
-        whole[:, self._is_cell] = grids
+        drawing = self.drawing if self.in_lines else self.drawing.replace("\n", "")
+        around = {"#": self.n_digits + 1, "\n": self.n_digits + 2}
+        place = np.array([around.get(c, 0) for c in drawing], np.uint8)
+        whole = np.tile(place, (len(grids), 1))
+        whole[:, place == 0] = grids
         return whole
 
     def explain(self, text: str, fault: int) -> str:
@@ -298,9 +304,9 @@ class Notation:
 
     @cached_property
     def _texts(self) -> list[str]:
-        """The texts of a blank cell, of the digits, and of a cell outside the grids."""
+        """The texts of a blank cell, of the digits, of a cell outside the grids, and of a break."""
         blank = "-0"[self.first] if self.blank == MINUS_ONE else self.blank
-        return [blank, *self.names, "#"]
+        return [blank, *self.names, "#", "\n"]
 
     def _in_bytes(self, grids: Bytes) -> bytes:
         """Return the bytes of the symbols of grids, one after another."""

@@ -148,11 +148,11 @@ class Rules:
 
     @classmethod
     def square(cls, n: int, regions: Iterable[Cells]) -> Rules:
-        """Return the rules of n rows, n columns and some regions of n cells."""
+        """Return the rules of n rows, n columns and some regions of n cells, each house once."""
         rows = [tuple(range(n * r, n * r + n)) for r in range(n)]
         columns = [tuple(range(c, n * n, n)) for c in range(n)]
         places = tuple((r, c) for r in range(n) for c in range(n))
-        return cls(n, places, (*rows, *columns, *regions))
+        return cls(n, places, tuple(dict.fromkeys((*rows, *columns, *regions))))
 
     @property
     def n_cells(self) -> int:

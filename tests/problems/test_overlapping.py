@@ -117,6 +117,15 @@ def test_a_table_of_drawings(tmp_path):
     assert len(texts.text()[0]) == 441
 
 
+def test_answers_of_a_drawing_that_is_not_a_square_can_be_read_again():
+    drawing = "\n".join([f"{'.' * 6}###"] * 2 + ["." * 9] * 4 + [f"###{'.' * 6}"] * 2)
+    images = bs.augment(pa.table({"puzzle": ["1" + drawing[1:]]}), 2, box=(2, 3), jobs=1)
+    for column in ("puzzle", "solution"):
+        solved = bs.solve_table(images, box=(2, 3), column=column, limit=1, jobs=1)
+        assert solved["status"].to_pylist() == ["solved"] * 2
+        images = solved.select([column, "solution"])
+
+
 CELLS = {place: cell for cell, place in enumerate(sudoku.drawn_places(TWO))}
 FIRST, SECOND = ([CELLS[r + k, c + k] for r in range(4) for c in range(4)] for k in (0, 2))
 

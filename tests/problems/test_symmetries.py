@@ -109,6 +109,7 @@ RULED = [
     (4, {"rules": "x"}),
     (4, {"rules": "antiknight"}),
     (4, {"regions": "ABBB AABC ADCC DDDC"}),
+    (4, {"regions": "AAAA BBBB CCCC DDDD"}),
     (4, {"cages": ".AA..BB..CC..DD.", "sums": "A=5 B=5 C=5 D=5"}),
     (4, {"marks": "ee............ee"}),
     (6, {"rules": "x"}),
