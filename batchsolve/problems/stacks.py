@@ -35,6 +35,7 @@ from batchsolve.settings.arguments import argument_errors, text_of
 _VERSION = 3
 NO_BRANCHES = np.empty((0, 3), np.uint32)
 _NO_OPTIONS = np.empty(0, np.uint32)
+_AT_ONCE = 10_000  # stacks that are checked together
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,8 +284,10 @@ class Stacks:
         ------
         ProblemError
         """
-        for stack in self:
-            problem.check_stack(stack.tolist())
+        for begin in range(0, len(self), _AT_ONCE):
+            some = self.between(begin, min(begin + _AT_ONCE, len(self)))
+            for k in _doubtful(some, problem).tolist():
+                problem.check_stack(some[k].tolist())
         for k in np.flatnonzero(self.has_branch).tolist():
             item, first, last = self.branches[k].tolist()
             if last > problem.n_options or not can_branch(problem, self[k], item, first, last):
@@ -293,6 +296,17 @@ class Stacks:
                     f"{problem.n_options}) that have item {item - 1}, which must be primary and "
                     f"need one more option"
                 )
+
+
+def _doubtful(stacks: Stacks, problem: ExactCover) -> Ints:
+    """Return the stacks with an item twice, or with numbers that are none of options."""
+    owners = np.repeat(np.arange(len(stacks)), np.diff(stacks.offsets))
+    are_options = stacks.options < problem.n_options
+    indptr, places = problem.entries_of(stacks.options[are_options])
+    keys = np.repeat(owners[are_options], np.diff(indptr)) * problem.n_items
+    keys = np.sort(keys + problem.indices[places])
+    twice = keys[1:][keys[1:] == keys[:-1]] // problem.n_items
+    return np.unique(np.concatenate([owners[~are_options], twice]))
 
 
 def _branches_of(values: npt.ArrayLike, n_stacks: int) -> UInts:

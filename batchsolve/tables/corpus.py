@@ -401,8 +401,8 @@ class Corpus(Tables):
                     f"grids that overlap have the same boxes; leave out the column {BOX!r}"
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
-            first, *others = notation.drawing.split()
-            if split_layout(drawn.rules)[0] is None and len(first) != len(others) + 1:
+            lines = notation.drawing.split()
+            if split_layout(drawn.rules)[0] is None and len(lines) != len(lines[0]):
                 notation = replace(
                     notation, in_lines=True
                 )  # in one line, only squares are drawings
