@@ -54,7 +54,7 @@ def test_all_engines_find_the_same_solutions(engine, name):
     how = {"limit": LIMIT, "keep": LIMIT, "allowance": most_nodes}
     left = kernel.search(problem, Task.of(stacks.take(rows), **how)).frontier.roots
     rows = rows[np.isin(stacks.roots[rows], left, invert=True)]
-    assert len(rows) or not kernel.tree
+    assert len(rows) or engine in IN_PYTHON
     outcome = kernel.search(problem, Task.of(stacks.take(rows), limit=LIMIT, keep=LIMIT))
     assert np.array_equal(outcome.counts, right.counts[rows])
     assert np.array_equal(outcome.clash, right.clash[rows])

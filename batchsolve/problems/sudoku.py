@@ -171,8 +171,8 @@ def grid_problem(
     (Sudoku(2, 2), Variant(16 cells, 4 digits, 14 houses))
     >>> grid_problem(4, rules=" ", regions="AABB AABB CCDD CCDD")  # which are the usual boxes
     Sudoku(2, 2)
-    >>> grid_problem(3, regions="AAB ACB CCB")
-    Variant(9 cells, 3 digits, 9 houses)
+    >>> grid_problem(3, regions="AAB ACB CCB")  # of which B is a column
+    Variant(9 cells, 3 digits, 8 houses)
     >>> grid_problem(9, rules="samurai+x")
     Variant(369 cells, 9 digits, 141 houses)
     """

@@ -288,7 +288,8 @@ class DedupeSummary(Sums):
 
     Examples
     --------
-    >>> print(DedupeSummary(rows=5, kept=3, repeated=1, known=1, invalid=1, seconds=0.5))
+    >>> counts = {"rows": 5, "kept": 3, "repeated": 1, "known": 1, "invalid": 1}
+    >>> print(DedupeSummary(**counts, seconds=0.5, rows_per_second=10))
     5 rows: 3 kept (1 of them invalid), 1 repeated, 1 known; 0.5 s, 10 rows/s
     """
 
