@@ -496,14 +496,12 @@ def sample(
     if samples.weights is None:
         said = f"from {counted(samples.count or 0, 'solution')}"
     else:
-        total, others = sum(samples.weights[:-1]), samples.probes - 1
-        is_float = total < MOST_FLOAT
         said = f"by {counted(samples.probes, 'probe')}"
-        if others > 0 and total:  # the last one ended at a cover, as it had to
-            about = (
-                f"{total / others:.4g}" if is_float else f"2^{(total // others).bit_length() - 1}"
-            )
-            said += f", from about {about}"
+        *weights, _ = samples.weights or [0]  # the last probe ended at a cover, as it had to
+        if total := sum(weights):
+            others = samples.probes - 1
+            power = f"2^{(total // others).bit_length() - 1}"
+            said += f", from about {f'{total / others:.4g}' if total < MOST_FLOAT else power}"
     session.note(f"{counted(len(samples), 'solution')} drawn {said}")
     return 0
 

@@ -285,8 +285,8 @@ def useless_options(problem: ExactCover) -> Bools:
     """Return True for options that are seen to be in no cover.
 
     An option is *useless* if it lacks an item of which every option conflicts with it, useless ones
-    aside. Knuth's program DLX-PRE removes such options. Two options conflict if they
-    share an item without colours that has an upper bound of 1.
+    aside. Knuth's program DLX-PRE removes such options. Two options conflict if they share an item
+    without colours that has an upper bound of 1.
 
     Returns
     -------

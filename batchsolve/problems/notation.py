@@ -165,6 +165,13 @@ class Notation:
         """For grids that overlap: true for each character of a grid that is a cell."""
         return np.array([c != "#" for c in self.drawing.replace("\n", "")])
 
+    @cached_property
+    def _around(self) -> Bytes:
+        """For grids that overlap: 0 for each cell, and what `placed` writes around them."""
+        drawing = self.drawing if self.in_lines else self.drawing.replace("\n", "")
+        around = {"#": self.n_digits + 1, "\n": self.n_digits + 2}
+        return np.array([around.get(c, 0) for c in drawing], np.uint8)
+
     def encode(self, column: pa.Array | str) -> tuple[Bytes, npt.NDArray[np.int32]]:
         """Read a column of grids.
 
@@ -210,11 +217,8 @@ class Notation:
         """Return grids in their drawing, with N + 1 for characters outside and N + 2 for breaks."""
         if not self.drawing:
             return grids
-        drawing = self.drawing if self.in_lines else self.drawing.replace("\n", "")
-        around = {"#": self.n_digits + 1, "\n": self.n_digits + 2}
-        place = np.array([around.get(c, 0) for c in drawing], np.uint8)
-        whole = np.tile(place, (len(grids), 1))
-        whole[:, place == 0] = grids
+        whole = np.tile(self._around, (len(grids), 1))
+        whole[:, self._around == 0] = grids
         return whole
 
     def explain(self, text: str, fault: int) -> str:

@@ -400,14 +400,14 @@ def _draw(parents: Ints, weights: Floats, n: int, rng: np.random.Generator) -> t
     return drawn, weights[drawn] / sums[has]
 
 
-def _interval(counted: int, below: Floats) -> tuple[float, float, float]:
+def _interval(known: int, below: Floats) -> tuple[float, float, float]:
     """Return the mean of samples and its interval, above a number that is known."""
-    samples = counted + below
+    samples = known + below
     scaled, exponent = _scaled(samples)
     mean = float(scaled.mean())
     half = CONFIDENCE * float(scaled.std(ddof=1)) / samples.size**0.5 + ROUNDING * mean
     mean, low, high = np.ldexp([mean, mean - half, mean + half], exponent).tolist()
-    return mean, max(low, float(counted)), high
+    return mean, max(low, float(known)), high
 
 
 def _scaled(samples: Floats) -> tuple[Floats, int]:

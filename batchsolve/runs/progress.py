@@ -197,11 +197,16 @@ OnProgress = Callable[[Progress], None] | bool | None
 """The argument ``on_progress`` of a run over rows; see `Progress`."""
 
 
+def _begin_at(bar: Any, done: float) -> None:
+    """Have the first call of a bar count what is done as done before, which no rate has."""
+    if not bar.n:
+        bar.initial = bar.n = bar.last_print_n = done
+
+
 def _show_rows(bar: Any, progress: Progress) -> None:
     """Show rows on a bar of tqdm, made as `ROW_BAR` says."""
     totals = progress.totals
-    if not bar.n:  # the rate leaves out the rows of the interrupted run
-        bar.initial = bar.n = bar.last_print_n = totals.rows - progress.new_rows
+    _begin_at(bar, totals.rows - progress.new_rows)
     bar.total = progress.expected_rows
     bar.set_postfix({name: getattr(totals, name) for name in totals.in_bar}, refresh=False)
     bar.update(progress.new_rows)
@@ -216,8 +221,7 @@ def _show_tree(bar: Any, search: TreeSearch) -> None:
     doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
     bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
     share = search.finished_share
-    if not bar.n:  # the rate leaves out the share of the interrupted run
-        bar.initial = bar.n = bar.last_print_n = share
+    _begin_at(bar, share)
     bar.update(share - bar.n)
 
 

@@ -402,10 +402,9 @@ class Corpus(Tables):
                 )
             notation = drawn_notation(drawn.n_digits, drawn.drawing, alphabet, self._blank)
             lines = notation.drawing.split()
-            if split_layout(drawn.rules)[0] is None and len(lines) != len(lines[0]):
-                notation = replace(
-                    notation, in_lines=True
-                )  # in one line, only squares are drawings
+            # in one line, only squares and layouts with a name can be read again
+            has_lines = split_layout(drawn.rules)[0] is None and len(lines) != len(lines[0])
+            notation = replace(notation, in_lines=has_lines)
             return reader(main=Shape(replace(drawn, names=names), notation, notation))
         # solutions tell the notation of blank grids
         name = self.given_column or self.solution_column or self.column
