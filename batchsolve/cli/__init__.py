@@ -22,7 +22,8 @@ from click.exceptions import Exit
 
 import batchsolve
 from batchsolve.cli import options
-from batchsolve.cli.terminal import Terminated, TimeIsUp
+from batchsolve.cli.terminal import Terminated
+from batchsolve.core.interrupts import TimeIsUp
 from batchsolve.errors import BatchsolveError, InputError, disk_errors, first_line, printable
 from batchsolve.formats.whole_files import check_is_no_input, is_in_memory
 from batchsolve.settings.arguments import real_path

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
 
 from batchsolve.cli import EXIT_INCOMPLETE, command, options
-from batchsolve.cli.terminal import TimeIsUp, interrupts, time_limited
-from batchsolve.core.interrupts import check_interrupt
+from batchsolve.cli.terminal import interrupts, time_limited
+from batchsolve.core.interrupts import TimeIsUp, check_interrupt
 from batchsolve.errors import InputError, counted, listed, printable, quoted
 from batchsolve.formats.whole_files import whole_file, whole_target_of, write_whole
 from batchsolve.settings import AUTO, FileSettings, SearchSettings

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
 
-from batchsolve.core.interrupts import asking
+from batchsolve.core.interrupts import TimeIsUp, asking
 from batchsolve.settings import SearchSettings
 
 AGAIN_SECONDS = 0.5
@@ -101,13 +101,6 @@ def _is_in_callback(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-class TimeIsUp(BaseException):
-    """The time limit of a command was reached before there was a result; the input is not at fault.
-
-    It is not an `Exception`, so that readers do not report it as an error of their file.
-    """
 
 
 @contextmanager

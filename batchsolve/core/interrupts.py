@@ -1,4 +1,4 @@
-"""Ctrl-C in long loops: who hears it says how, and the loops ask.
+"""Ctrl-C in long loops: who hears it says how, and the loops ask; and the end of a time limit.
 
 An exception that is raised while a library loads code or converts values can be lost. A command
 notes Ctrl-C instead and raises it where a loop asks; see `batchsolve.cli.terminal.interrupts`.
@@ -11,6 +11,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _CHECKS: ContextVar[tuple[Callable[[], object], ...]] = ContextVar("checks", default=())
+
+
+class TimeIsUp(BaseException):
+    """A time limit was reached; the input is not at fault.
+
+    It is not an `Exception`, so that readers do not report it as an error of their file.
+    """
 
 
 def check_interrupt() -> None:

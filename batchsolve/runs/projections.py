@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from batchsolve.core.arrays import Ints, UInts, begins_of
-from batchsolve.core.interrupts import check_interrupt
+from batchsolve.core.interrupts import TimeIsUp, check_interrupt
 from batchsolve.engines import Choice, Engine, Task, engine_for
 from batchsolve.engines.sat import residual_of
 from batchsolve.errors import InputError, listed, prefixed, quoted
@@ -104,7 +104,7 @@ def count_projections(
 
     def look_at_clock() -> bool:
         if time_limit is not None and time.monotonic() - begin >= time_limit:
-            raise _TimeIsUpError
+            raise TimeIsUp
         return False
 
     visited: list[int] = []
@@ -119,16 +119,12 @@ def count_projections(
                 n_found, n_nodes, n_rows = n_found + found, n_nodes + nodes, n_rows + n
                 failures += lost
                 tell(Progress(n, Summary(rows=n_rows, solved=n_found)))
-        except _TimeIsUpError:
+        except TimeIsUp:
             complete = False
         seconds, name = time.monotonic() - begin, choice.of(problem).name
         nodes, where = n_nodes + sum(visited), (pool.backend, pool.jobs)
         complete = complete and not failures
         return Count(n_found, complete, nodes, n_rows, 0, seconds, name, *where, failures)
-
-
-class _TimeIsUpError(Exception):
-    """The time limit is reached."""
 
 
 def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:

@@ -9,8 +9,8 @@ import time
 import pytest
 from invoking import invoke, press_in, run_python
 
-from batchsolve.cli.terminal import Terminated, TimeIsUp, interrupts, time_limited
-from batchsolve.core.interrupts import check_interrupt
+from batchsolve.cli.terminal import Terminated, interrupts, time_limited
+from batchsolve.core.interrupts import TimeIsUp, check_interrupt
 from batchsolve.search.graphs import SolutionGraph
 from batchsolve.settings import SearchSettings
 

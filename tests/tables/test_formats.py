@@ -8,7 +8,7 @@ import pytest
 from conftest import SOLUTION, interrupted_after, npy
 
 import batchsolve as bs
-from batchsolve.cli.terminal import TimeIsUp
+from batchsolve.core.interrupts import TimeIsUp
 from batchsolve.errors import named_errors
 from batchsolve.tables.corpus import Corpus
 
