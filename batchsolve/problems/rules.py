@@ -152,7 +152,9 @@ class Rules:
         rows = [tuple(range(n * r, n * r + n)) for r in range(n)]
         columns = [tuple(range(c, n * n, n)) for c in range(n)]
         places = tuple((r, c) for r in range(n) for c in range(n))
-        return cls(n, places, tuple(dict.fromkeys((*rows, *columns, *regions))))
+        lines = (*rows, *columns)
+        others = dict.fromkeys(map(tuple, regions))
+        return cls(n, places, (*lines, *(house for house in others if house not in lines)))
 
     @property
     def n_cells(self) -> int:

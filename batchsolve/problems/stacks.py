@@ -36,6 +36,7 @@ _VERSION = 3
 NO_BRANCHES = np.empty((0, 3), np.uint32)
 _NO_OPTIONS = np.empty(0, np.uint32)
 _AT_ONCE = 10_000  # stacks that are checked together
+_FEW_ENTRIES = 256  # of the options of such a stack; more take longer to sort than to count
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,14 +300,16 @@ class Stacks:
 
 
 def _doubtful(stacks: Stacks, problem: ExactCover) -> Ints:
-    """Return the stacks with an item twice, or with numbers that are none of options."""
-    owners = np.repeat(np.arange(len(stacks)), np.diff(stacks.offsets))
-    are_options = stacks.options < problem.n_options
-    indptr, places = problem.entries_of(stacks.options[are_options])
-    keys = np.repeat(owners[are_options], np.diff(indptr)) * problem.n_items
+    """Return long stacks, and those with an item twice or numbers that are none of options."""
+    lengths = np.diff(stacks.offsets)
+    owners = np.repeat(np.arange(len(stacks)), lengths)
+    is_short = lengths * problem.n_entries <= _FEW_ENTRIES * problem.n_options
+    is_clear = (stacks.options < problem.n_options) & is_short[owners]
+    indptr, places = problem.entries_of(stacks.options[is_clear])
+    keys = np.repeat(owners[is_clear], np.diff(indptr)) * problem.n_items
     keys = np.sort(keys + problem.indices[places])
     twice = keys[1:][keys[1:] == keys[:-1]] // problem.n_items
-    return np.unique(np.concatenate([owners[~are_options], twice]))
+    return np.unique(np.concatenate([owners[~is_clear], twice]))
 
 
 def _branches_of(values: npt.ArrayLike, n_stacks: int) -> UInts:

@@ -251,7 +251,7 @@ def _share(k: int, n: int, decimals: int = 2) -> str:
 
 def _cells(stratum: judged.Stratum) -> list[str]:
     """Return the cells of a line of the table."""
-    low, high = (percent(round(bound, 9), 1, 1) for bound in stratum.interval("right"))
+    low, high = (f"{100 * bound:.1f}" for bound in stratum.interval("right"))
     right = f"{_share(stratum.right, stratum.judged, 1)} ({low}–{high})"
     return [
         f"{stratum.rows:,}",

@@ -221,7 +221,7 @@ def _show_tree(bar: Any, search: TreeSearch) -> None:
     doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
     bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
     share = search.finished_share
-    _begin_at(bar, share)
+    _begin_at(bar, share * search.nodes_before / max(1, totals.nodes))
     bar.update(share - bar.n)
 
 

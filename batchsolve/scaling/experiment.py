@@ -273,6 +273,6 @@ def _value(name: str, text: str, kind: Any) -> Any:
         return None
     value = float(text) if kind is float else int(text)
     most = np.inf if name == "count" else 2**63
-    if kind is bool or not 0 <= value < most or (not value and name in ("wall", "jobs", "nodes")):
+    if kind is bool or not 0 <= value < most or (not value and name in ("wall", "jobs")):
         raise ValueError(f"{name} is {text}")
     return value

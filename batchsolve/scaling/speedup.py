@@ -230,6 +230,8 @@ def hindrance(series: Series) -> tuple[str, str]:
             f"measure a problem that takes one worker {2 * LEAST_SECONDS:g} s or more for each "
             f"of the most workers",
         )
+    if not all(run.nodes for jobs in series.workers for run in series.at(jobs)):
+        return "no nodes", "a run of it visited no node; measure a problem that is searched"
     if not series.work_is_known:
         return (
             "stopped",

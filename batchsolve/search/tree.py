@@ -234,6 +234,11 @@ class TreeSearch:
         return 1 if self._work.symmetries is None else len(self._work.symmetries)
 
     @property
+    def nodes_before(self) -> int:
+        """The nodes that were visited before this search began: those of the resumed run."""
+        return self._before[1]
+
+    @property
     def outstanding(self) -> Piece:
         """The stacks left to search, without those that failed; in any order."""
         return Piece.join(self._scheduler.left())
@@ -327,7 +332,7 @@ class TreeSearch:
         settings = self._settings
         while (k := self._n_weighed) is not None:
             after, n_nodes = weighing(self._problem, k)
-            if self.totals.nodes - self._before[1] <= after:
+            if self.totals.nodes - self.nodes_before <= after:
                 break
             counter = counter_for(AUTO, self._problem, is_row=False)
             self._n_weighed = k + 1 if counter else None

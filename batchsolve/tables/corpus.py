@@ -410,7 +410,7 @@ class Corpus(Tables):
         name = self.given_column or self.solution_column or self.column
         written = columns.as_text(self._sample, name)
         texts = columns.in_one_line(written)
-        if columns.pencil_marks(written, texts):
+        if self.given_column and columns.pencil_marks(written, texts):
             names = tuple(name for name in COLUMNS if name in (*names, MARKS))
         if self._rule_columns and not pc.max(pc.binary_length(texts)).as_py():
             # no row has a grid, and the rules tell their size
