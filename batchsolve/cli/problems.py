@@ -136,6 +136,7 @@ def draw(
     from batchsolve.runs.export import found_covers
     from batchsolve.runs.progress import COVER_BAR, shown
     from batchsolve.runs.run import describe_run
+    from batchsolve.tables.places import name_of
 
     if problem == found == "-":
         raise InputError("standard input holds the problem or its solutions, not both")
@@ -144,7 +145,7 @@ def draw(
     kind = format_ or ("svg" if output == "-" else format_of(output))
     few = FEW if kind == "html" else ONE
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
-    facts: dict[str, Any] = {"output": output}
+    facts: dict[str, Any] = {"output": output if output in (None, "-") else name_of(output)}
     asked, nothing = Asked(problem, search, puzzles, session), {"drawn": 0, "complete": False}
     with read_in_time(asked, facts | nothing, output) as (reading, rest):
         board = board_of(reading.problem, limit)

@@ -662,11 +662,12 @@ class Choice:
 
     @property
     def identity(self) -> str:
-        """The engines in words, for a journal."""
+        """The engine that was named and those that it stands for, in words, for a journal."""
+        words = self.name if self.names == self.name else f"{self.name} ({self.names})"
         found = self.main and self.fallback_of(self.main)
         if found:
-            return f"{self.names} after {found[1]} nodes"
-        return self.names + ", with the fallback engine for large grids" * bool(self.fallback)
+            return f"{words} after {found[1]} nodes"
+        return words + ", with the fallback engine for large grids" * bool(self.fallback)
 
 
 def _is_large(problem: ExactCover) -> TypeGuard[GridProblem]:

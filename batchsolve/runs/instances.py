@@ -19,6 +19,7 @@ from batchsolve.core.arrays import Bytes, UInts
 from batchsolve.engines import UNLIMITED, Choice
 from batchsolve.errors import BatchsolveError, InputError, counted, listed, named_errors, quoted
 from batchsolve.formats.exact_cover_files import JSON_FIELDS, read_dlx, read_json
+from batchsolve.formats.grid_texts import in_one_line
 from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
@@ -239,8 +240,9 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
         return False
     for block in Tables(sources[:1], size=BLOCKS).blocks():
         for text in as_text(block.rows()[0], name).to_pylist():
-            if text and text.strip():
-                return "\n" in text.strip() or text.strip().partition(":")[0] in FAMILIES
+            if text and (text := text.strip()):
+                whole = text if name == COLUMN else in_one_line(text)  # grids are lines, too
+                return "\n" in whole or text.partition(":")[0] in FAMILIES
     return False
 
 

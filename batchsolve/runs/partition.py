@@ -167,7 +167,7 @@ def partition(
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
-        raise InputError("the rows are read twice; name a file in place of standard input")
+        raise InputError("the rows are read twice; write them to a file in place of standard input")
     folder = None if output is None else folder_of("the folder of the parts", output)
     corpus, totals = Corpus(sources, files), PartitionSummary(seed=wanted.seed)
     targets = {} if folder is None else _targets(folder, shares, sources)

@@ -46,6 +46,7 @@ from batchsolve.tables.answers import Found, OutputRows, RowSums, RowTable, RowV
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.detection import check_read_once, files_and_tables
 from batchsolve.tables.frames import Frame, with_columns_of
+from batchsolve.tables.places import name_of
 from batchsolve.tables.reader import Batch, Reader, Shape, forms_of_shape
 from batchsolve.tables.sources import Block
 from batchsolve.workers import LOG, Pool
@@ -709,7 +710,9 @@ def audit(train: Any, test: Any, **settings: Unpack[AuditFields]) -> Audit:
             for _, rows in outputs_of(spec, keys, pool, tell, files.chunk):
                 _count(seen, rows, totals)
     paths = [path for each in inputs for path in each if isinstance(path, str)]
-    digests = {path: _digest(path) for path in paths if path != "-" and os.path.isfile(path)}
+    digests = {
+        name_of(path): _digest(path) for path in paths if path != "-" and os.path.isfile(path)
+    }
     return Audit(sums[0], sums[1], digests, time.perf_counter() - begin)
 
 

@@ -111,8 +111,8 @@ class BatchResult(InWords):
         Solutions found, at most the limit.
     nodes : ndarray of int64, shape (n,)
         Nodes visited.
-    messages : dict of int to (str or None)
-        The faults of invalid puzzles, and the reasons of failed searches.
+    messages : dict of int to str
+        The faults of invalid puzzles, and why searches stopped or failed.
     notation : Notation
         The notation of the puzzles; the usual one if they were digits.
 
@@ -129,7 +129,7 @@ class BatchResult(InWords):
     status: npt.NDArray[np.str_]
     n_solutions: Ints
     nodes: Ints
-    messages: dict[int, str | None]
+    messages: dict[int, str]
     notation: Notation
 
     def __len__(self) -> int:
@@ -244,7 +244,7 @@ def solve_batch(
     totals, begin = Summary(), 0
     is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
     solutions = np.empty((n, problem.n_cells), grids.dtype if is_array else np.uint8)
-    status, messages = np.empty(n, np.uint8), dict[int, str | None]()
+    status, messages = np.empty(n, np.uint8), dict[int, str]()
     n_solutions, nodes = np.empty((2, n), np.int64)
     with shown(on_progress, ROW_BAR) as tell, Pool(jobs, backend, address) as pool:
         for _, part in work.search(blocks, pool):
@@ -261,7 +261,7 @@ def solve_batch(
     return BatchResult(solutions, STATUS_NAMES.take(status), n_solutions, nodes, messages, notation)
 
 
-_Found = tuple[Bytes, Bytes, Ints, Ints, dict[int, str | None]]
+_Found = tuple[Bytes, Bytes, Ints, Ints, dict[int, str]]
 """Solutions, `Status`, numbers of solutions, nodes and messages of rows, as of a `BatchResult`."""
 
 

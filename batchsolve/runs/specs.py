@@ -515,6 +515,8 @@ class FileRun:
             self.record(finished=True)
             self.output.finish()
         except BaseException as error:
+            with suppress(OutputError):  # what a full disk does not take is not to be told twice
+                self.output.close()
             is_told = isinstance(error, OutputError | ServerError) or _must_be_mended(error)
             kept = self.output.kept
             if journal and is_told and not self.spec.totals.rows:

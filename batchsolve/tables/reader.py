@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
-from batchsolve.errors import InputError, ProblemError, quoted
+from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.grid_symmetries import NO_ROOM, check_shape, forms_of
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
@@ -226,10 +226,8 @@ class Shape:
         lines = columns.in_one_line(solutions.take(pa.array(odd)))
         codes = forms(lines)
         for form in (Form(n, True), Form(n, False)):
-            may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters
-            signs = Signs(f"0-{n - 1}" if self.notation.begins_at_zero and may_be_either else None)
             places, alike = odd[codes == form.code], lines.filter(pa.array(codes == form.code))
-            notations = signs.notations_of_each(alike, form)
+            notations = _signs_beside(self.notation, form).notations_of_each(alike, form)
             for notation in {each for each in notations if isinstance(each, Notation)}:
                 which = np.flatnonzero([each == notation for each in notations])
                 read, faults = notation.encode(alike.take(pa.array(which)))
@@ -332,12 +330,16 @@ class Batch:
             for grids, problem, rows in parts
         ]
 
-    def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
+    def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str]]:
         """Return the `Status` of every row, and the messages of some."""
         status = answers.status(limit)
         if self.faults:
             status[list(self.faults)] = Status.INVALID
-        return status, answers.unfinished | self.explain_clashes(answers.clash) | self.faults
+        stopped = {
+            row: why or f"stopped after {counted(int(answers.nodes[row]), 'node')}"
+            for row, why in answers.unfinished.items()
+        }
+        return status, stopped | self.explain_clashes(answers.clash) | self.faults
 
     def explain_clashes(self, clashes: npt.NDArray[np.signedinteger]) -> dict[int, str]:
         """Return the clues that clash in some rows, given the position of a clue or -1 for each."""
@@ -545,7 +547,7 @@ class Reader:
         for kind in np.unique(kinds, axis=0).tolist():
             which = np.flatnonzero((kinds == kind).all(axis=1))
             alike = lines.take(pa.array(which)), rows[which]
-            for shape, some in self._shapes_of(kind, *alike):
+            for shape, some in self._shapes_of(kind, *alike, texts.solutions):
                 if isinstance(shape, Shape):
                     found.setdefault(shape, []).append(some)
                 else:
@@ -553,7 +555,7 @@ class Reader:
         return [(shape, np.sort(np.concatenate(some))) for shape, some in found.items()]
 
     def _shapes_of(
-        self, kind: list[int], lines: pa.Array, rows: Ints
+        self, kind: list[int], lines: pa.Array, rows: Ints, solutions: pa.Array | None
     ) -> Iterator[tuple[Shape | str, Ints]]:
         """Yield the shapes of lines of one kind, and their rows.
 
@@ -576,13 +578,36 @@ class Reader:
             return
         alike: dict[Any, list[int]] = {}
         notations = self.signs.notations_of_each(lines, form)
-        for row, notation in zip(rows.tolist(), notations, strict=True):
-            alike.setdefault(notation, []).append(row)
-        for notation, some in alike.items():
+        given = solutions and columns.in_one_line(solutions.take(pa.array(rows)))
+        of_solutions = notations if given is None else _notations_beside(notations, form, given)
+        pairs = zip(notations, of_solutions, strict=True)
+        for row, pair in zip(rows.tolist(), pairs, strict=True):
+            alike.setdefault(pair, []).append(row)
+        for (notation, solution), some in alike.items():
             if isinstance(notation, Notation):
-                yield _shape(rules, notation, notation), np.array(some)
+                yield _shape(rules, notation, solution), np.array(some)
             else:
                 yield _read_as(form) + str(notation), np.array(some)
+
+
+def _notations_beside(
+    notations: list[Notation | InputError], form: Form, given: pa.Array
+) -> list[Notation | InputError]:
+    """Return the notation of each solution: that of its puzzle, unless the form differs."""
+    found = list(notations)
+    for place in np.flatnonzero(forms(given) == form.other.code).tolist():
+        if isinstance(puzzle := notations[place], Notation):
+            signs = _signs_beside(puzzle, form.other)
+            [solution] = signs.notations_of_each(given[place].as_py(), form.other)
+            found[place] = solution if isinstance(solution, Notation) else puzzle
+    return found
+
+
+def _signs_beside(puzzle: Notation, form: Form) -> Signs:
+    """Return what the notation of a puzzle tells of a solution in some form: the first digit."""
+    n = form.n_digits
+    may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters
+    return Signs(f"0-{n - 1}" if puzzle.begins_at_zero and may_be_either else None)
 
 
 def rule_texts(table: pa.Table, name: str) -> pa.Array:

@@ -485,7 +485,7 @@ def open_file(path: str) -> Any:
         raise IsADirectoryError
     if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(
-            f"is not a file that can be read twice; write it to a file, or read it by: - < {path}"
+            "is not a file that can be read twice; write it to a file, or pipe it into the input -"
         )
     return unpacked(open_to_read(path))
 

@@ -20,6 +20,7 @@ import batchsolve as bs
 from batchsolve.problems.families import family
 from batchsolve.runs import journal
 from batchsolve.runs.journal import Journal
+from batchsolve.runs.outputs import OneFile
 from batchsolve.runs.run import Run, describe_run
 from batchsolve.search import tree
 from batchsolve.settings.arguments import JOURNAL
@@ -212,6 +213,13 @@ def test_a_run_begins_where_one_was_interrupted_before_its_first_checkpoint(here
     assert not Journal.is_begun(str(path))
     assert bs.solve_file("in.csv", "out.csv", resume=resume).unique == 1
     assert not path.exists()
+
+
+def test_an_output_that_cannot_be_closed_hides_no_earlier_error(corpus, tmp_path, monkeypatch):
+    monkeypatch.setattr(OneFile, "close", Mock(side_effect=[bs.OutputError("no space"), None]))
+    with pytest.raises(KeyboardInterrupt) as error:
+        bs.solve_file(corpus, tmp_path / "out.csv", on_progress=Mock(side_effect=KeyboardInterrupt))
+    assert "out.csv.partial; go on with `resume`" in error.value.__notes__[0]
 
 
 def test_a_journal_that_has_just_been_made_is_not_called_damaged(tmp_path):

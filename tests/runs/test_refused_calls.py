@@ -115,7 +115,7 @@ WRONG_CALLS = [
     ("unknown column 'x'; choose from 'puzzle', 'pred", lambda: partition(by="x")),
     ("`bins` are of the values of one column", lambda: partition(bins=[1])),
     ("a seed is 0 or more, not -1", lambda: partition(seed=-1)),
-    ("the rows are read twice; name a file in place", lambda: bs.partition("-", "parts")),
+    ("the rows are read twice; write them to a file", lambda: bs.partition("-", "parts")),
     # parts of a search
     ("to 1,000,000, not 1,000,001", lambda: write_parts(SUDOKU, "x", depth=1, files=1_000_001)),
     # projections and sums

@@ -189,6 +189,15 @@ def test_an_alphabet_may_be_that_of_rows_in_other_tables():
     assert bs.audit(large, small, alphabet="1-9A-G").test.leaks == 0
 
 
+def test_images_of_solutions_in_later_shapes_keep_their_form(tmp_path, short_sample):
+    rows = [grid((2, 2), k, 4) for k in range(30)] + [grid((2, 3), 0, 9)]
+    path = tmp_path / "in.csv"
+    path.write_text("puzzle,solution\n" + "\n".join(f"{p},{' '.join(s)}" for p, s in rows))
+    with small_blocks(500):
+        bs.augment_file(path, tmp_path / "out.csv")
+    assert len(rows_of_csv(tmp_path / "out.csv")[30]["solution"]) == 71
+
+
 def test_a_row_that_is_wrong_in_another_shape_says_as_what_it_was_read():
     nine = grid((3, 3), 0)[0]
     rows = ["12345678" * 7 + "1234567x", "9" + "." * 15, "5 " * 15 + "5", "." * 121]

@@ -265,7 +265,7 @@ def test_a_file_without_a_name_is_read_all_the_same(tmp_path):
 
 def test_a_pipe_is_no_file(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(InputError, match=r"pipe: is not a file that can be read twice; .* - < "):
+    with pytest.raises(InputError, match=r"pipe: is not a file that can be read twice; .* input -"):
         Corpus([str(tmp_path / "pipe")])
 
 
