@@ -39,9 +39,9 @@ def _load() -> tuple[str, Any]:
         return level, import_module(f"batchsolve.core._{level}")
     except ModuleNotFoundError as error:
         raise ImportError(
-            f"the native core for the level {level!r} is not there: the levels are baseline, avx2 "
-            f"and avx512 (BATCHSOLVE_LEVEL), and the package must be installed, not just unpacked: "
-            f"pip install ."
+            f"the native core for the level {level!r} is not in {os.path.dirname(__file__)}: the "
+            f"levels are baseline, avx2 and avx512 (BATCHSOLVE_LEVEL), and the package must be "
+            f"installed (pip install .), and not be hidden by its sources: start Python elsewhere"
         ) from error
 
 
