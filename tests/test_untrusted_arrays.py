@@ -79,12 +79,10 @@ def test_symmetries_of_another_problem_have_no_images():
         bs.Symmetries(np.full((1, 9), 9, np.uint32))
 
 
-def test_a_grid_of_cages_has_no_more_cells_than_their_numbers_tell():
-    cages, cells = np.array([0, 2]), np.array([0, 1], np.uint16)
-    houses, sums = np.arange(9, dtype=np.uint16)[None], np.zeros((10, 92), np.int64)
-    rows = np.zeros((1, 0), np.uint8), np.array([0, 1]), np.array([10]), (cages, cells)
-    with pytest.raises(ValueError, match="cells are numbers of 16 bits"):
-        native.complete_cages(*rows, houses, sums, 9, 2**64 - 1)
+def test_a_grid_has_no_more_cells_than_their_numbers_tell():
+    houses, pairs, related = (np.zeros((0, width), np.uint16) for width in (9, 2, 3))
+    with pytest.raises(ValueError, match="grids have up to 65,535 cells"):
+        native.GridRules(2**16, 9, 0, 0, houses, pairs, related, np.zeros((0, 9), np.uint32))
 
 
 @pytest.mark.parametrize("wrong", ["option", "low", "high"])

@@ -36,7 +36,7 @@ from batchsolve.core.arrays import Bools, Bytes, Ints, UInts, begins_of, is_mask
 from batchsolve.errors import InputError, ProblemError, counted, quoted
 from batchsolve.problems.exact_cover import ExactCover
 from batchsolve.problems.notation import Notation
-from batchsolve.problems.rules import KINDS, OwnRules, RowRules, Rules, core_rules, forbidden_digits
+from batchsolve.problems.rules import KINDS, OwnRules, Rules, core_rules, forbidden_digits
 from batchsolve.problems.stacks import NO_BRANCHES, Stacks
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings.arguments import argument_errors, text_of
@@ -179,7 +179,7 @@ class GridProblem(ExactCover):
 
     rules: Rules
     box: tuple[int, int] = (0, 0)
-    _row_rules: RowRules | None = None
+    _row_rules: Any = None
     item_names = option_names = color_names = bounds = costs = None
     _other_unit = "house"  # for messages: neither a row nor a column
 
@@ -319,25 +319,25 @@ class GridProblem(ExactCover):
         return OwnRules.of([replace(self.rules, groups=(), pairs=())])
 
     @property
-    def row_rules(self) -> RowRules:
-        """Per-row rules, packed for the core.
+    def row_rules(self) -> Any:
+        """The rules of all rows and of each, as the core takes them.
 
         Not a `cached_property`, because threads wait for one another there in Python 3.11.
         """
         if self._row_rules is None:
-            self._row_rules = self.given.in_core(self.rules)
+            self._row_rules = self.given.in_core(core_rules(self.rules, self.box), self.n_digits)
         return self._row_rules
 
     def rows_of(self, roots: Ints) -> Ints:
         """Return the rows of `row_rules` whose rules hold for grids with these roots."""
         return np.zeros(len(roots), np.int64)
 
-    def rules_in_core(self, roots: Ints) -> tuple[Any, RowRules, Ints]:
-        """Return the rules as the core takes them: of all rows, of each, and the row of each root.
+    def rules_in_core(self, roots: Ints) -> tuple[Any, Ints]:
+        """Return the rules as the core takes them, and the row of each root.
 
         The core takes rules of `MOST_IN_CORE` digits or fewer.
         """
-        return core_rules(self.rules, self.box), self.row_rules, self.rows_of(roots)
+        return self.row_rules, self.rows_of(roots)
 
     def other_options(self, grids: Bytes) -> UInts:
         """Return the options of solved grids that fill no cell, shape (n, cover_size - n_cells)."""

@@ -6,9 +6,9 @@ holds each digit at most once. Rules have three forms:
 * `Rules` are what users say: about one grid, or about all rows of a table. They are plain data,
   from which `batchsolve.problems.grids` makes an exact cover problem;
 * `OwnRules` are what the rows of a table say: their regions, marks, pairs of cells and cages;
-* the core takes shared rules from `core_rules` and those of rows as `RowRules`, which add the sets
-  of digits that fill each cage, and implied cages: the digits of a house have a known sum
-  (``core/cages/implied.h``).
+* the core takes shared rules from `core_rules` and those of rows from `OwnRules.in_core`, to which
+  it adds the sets of digits that fill each cage, and implied cages: the digits of a house have a
+  known sum (``core/cages/implied.h``).
 """
 
 from __future__ import annotations
@@ -633,51 +633,35 @@ class OwnRules(NamedTuple):
         right[row_of[(self.totals != NO_SUM) & (sums != self.totals)]] = False
         return right
 
-    def in_core(self, shared: Rules) -> RowRules:
-        """Pack the rules for the core; see ``core/lanes/rules.h``.
+    def in_core(self, shared: Any, n: int) -> Any:
+        """Return the rules as the core takes them; see ``core/lanes/rules.h``.
 
         Parameters
         ----------
-        shared : Rules
-            Their houses are those of all rows.
+        shared : GridRules of the core
+            The rules of all rows.
+        n : int
+            Number of digits.
 
         Raises
         ------
         ProblemError
             If there are too many sets of digits for a cage.
         """
-        n, has_sums = shared.n_digits, (self.totals != NO_SUM).any()
+        has_sums = (self.totals != NO_SUM).any()
         most_cells = 0 if not has_sums else n if n <= _MOST_LISTED else _FEW_CELLS
         wanted: frozenset[tuple[int, int]] = frozenset()
         if n > most_cells > 0:
             sizes = np.diff(self.cells_of).tolist()
             wanted = frozenset(zip(sizes, self.totals.tolist(), strict=True))
         ranges, sets = _set_table(n, most_cells, wanted)
-        cages_of, cages, sets_of = native.complete_cages(
-            self.regions,
-            self.cages_of,
-            self.totals,
-            (self.cells_of, self.cage_cells),
-            np.array(shared.houses if has_sums else (), np.uint16).reshape(-1, n),
-            ranges.reshape(len(ranges), -1),
-            most_cells,
-            shared.n_cells,
-        )
-        same = self.regions, self.allowed, self.pairs_of, self.pairs
-        return *same, cages_of, np.diff(self.cages_of), cages, sets_of, sets
+        return native.RowRules(shared, self, ranges, sets, most_cells)
 
 
 def _cages_of(rules: Rules) -> list[Any]:
     """Return the cages, and the groups as cages without a sum: cells and total."""
     groups = [(cells, NO_SUM) for cells in rules.groups]
     return [*((cage.cells, cage.total) for cage in rules.cages), *groups]
-
-
-RowRules = tuple[Any, ...]
-"""The rules of n rows, packed for the core: the fields of its `RowRules`, in order.
-
-Its cages of a row are the given ones, then the implied ones.
-"""
 
 
 @lru_cache(maxsize=64)
@@ -688,7 +672,7 @@ def _set_table(
 
     Returns
     -------
-    ranges : ndarray of int64
+    ranges : ndarray of int64, shape (N + 1, 2 * sums)
         Size, sum -> begin and end in `sets`; `NO_SUM` where no sets are listed.
     sets : ndarray of uint64
     """
@@ -701,4 +685,4 @@ def _set_table(
             found = digit_sets(n_digits, size, total)
             ranges[size, total] = len(sets), len(sets) + len(found)
             sets += found
-    return ranges, np.array(sets, np.uint64)
+    return ranges.reshape(n_digits + 1, -1), np.array(sets, np.uint64)

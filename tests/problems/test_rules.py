@@ -207,7 +207,7 @@ KILLER = """
 
 def cage_of(own, cage):
     """Return the cells of a cage, and its sets of digits."""
-    *_, (begins, all_cells), sets_of, digit_sets = own
+    _, (begins, all_cells), sets_of, digit_sets = own.cages
     cells = all_cells[slice(*begins[cage : cage + 2])]
     return cells.tolist(), digit_sets[slice(*sets_of[cage])].tolist()
 
@@ -225,7 +225,7 @@ def test_cages_that_follow_from_others():
     ]
     rules = replace(plain(3, 3), cages=tuple(cages))
     own = Variant(rules).row_rules
-    followed = range(len(cages), len(own[-2]))
+    followed = range(len(cages), len(own.cages[2]))
     assert len(followed) > 10
     together = [set(cells) for cells in (*rules.houses, *(cage.cells for cage in cages))]
     for cage in followed:
@@ -242,8 +242,8 @@ def test_cages_that_follow_do_not_depend_on_the_rows_beside():
     row = Rules(16, shared.places, (), cages=cages)
     other = replace(row, cages=(Cage((0, 1, 2, 3), 10),))  # as large as what is left of the fourth
     alone, beside = (Variants(shared, OwnRules.of(r)).row_rules for r in ([row], [row, other]))
-    found = [cage_of(alone, cage) for cage in range(*alone[4][:2])]
-    assert found == [cage_of(beside, cage) for cage in range(*beside[4][:2])]
+    found = [cage_of(alone, cage) for cage in range(alone.cages[0][1])]
+    assert found == [cage_of(beside, cage) for cage in range(beside.cages[0][1])]
     assert ([14, 15], [0b10001, 0b1010]) in found
 
 

@@ -5,7 +5,7 @@
 // *innies* and *outies*. If their digits differ, such cells are a cage. They say nothing new, but a
 // search that propagates them visits a fortieth of the nodes on published killers.
 //
-// `ImpliedCages` checks all cells, sizes and regions.
+// `ImpliedCages` checks the cells and sizes of cages, `RowRules` those of houses and regions.
 #pragma once
 
 #include <ranges>
@@ -21,14 +21,22 @@ using Cell = std::uint16_t;
 /// The total of cells that differ, whatever their sum.
 constexpr std::int64_t no_sum = -(std::int64_t{1} << 60);
 
-/// The cages of rows as `RowRules` has them: begins of rows and of cages, and of sets of digits.
+/// The cages of rows: those that are said, then those that follow from them.
 struct Cages {
-    std::vector<std::int64_t> cages_of{0};
-    GrowingLists<Cell> cells;
-    Matrix<std::int64_t> sets_of{0, 2};
+    std::vector<std::int64_t> cages_of{0};  // row -> its first cage, and the last end
+    GrowingLists<Cell> cells;               // of each cage
+    Matrix<std::int64_t> sets_of{0, 2};     // cage -> begin and end in `digit_sets`, or -1
+    std::vector<std::uint64_t> digit_sets{};
 
-    auto parts() { return std::tie(cages_of, cells, sets_of); }
+    auto parts() { return std::tie(cages_of, cells, sets_of, digit_sets); }
     std::size_t size() const { return cells.size(); }
+
+    bool has_sum(std::int64_t cage) const { return sets_of[cage][0] >= 0; }
+    /// The sets of digits that may fill a cage; empty also if it has no sum.
+    std::span<const std::uint64_t> sets(std::int64_t cage) const {
+        if (!has_sum(cage)) return {};
+        return std::span(digit_sets).subspan(sets_of[cage][0], sets_of[cage][1] - sets_of[cage][0]);
+    }
 };
 
 class ImpliedCages {
@@ -36,20 +44,18 @@ public:
     /// `ranges` has the begin and the end of the sets of digits, by size and sum; `no_sum` if they
     /// are not known. Cages that follow have up to `most_cells`, whose sets are all known: those of
     /// a row do not depend on the sets that other rows need.
-    ImpliedCages(std::size_t n_cells, Rows<const Cell> houses, Rows<const std::int64_t> ranges,
+    ImpliedCages(std::size_t n_cells, const Matrix<Cell>& houses, Rows<const std::int64_t> ranges,
                  std::size_t most_cells)
         : n_cells_(n_cells),
-          n_(ranges.size() - 1),
+          n_(houses.width),
           most_cells_(most_cells),
           most_(static_cast<std::int64_t>(n_ * (n_ + 1) / 2)),
           ranges_(ranges),
           n_shared_(houses.size()),
           houses_(houses.size(), words_for(n_cells)),
           cage_at_(n_cells) {
-        require(ranges.size() > 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
+        require(ranges.size() == n_ + 1 && std::cmp_equal(ranges.width, 2 * (most_ + 1)),
                 "sets by size and sum");
-        require(houses.width == n_, "houses have as many cells as there are digits");
-        require(are_below(houses.values, n_cells), "a house has another cell");
         for (std::size_t house = 0; house < houses.size(); ++house) {
             for (const Cell cell : houses[house]) set_bit(houses_[house], cell);
         }
@@ -82,7 +88,7 @@ public:
 
     /// Add the cages that follow from those of the row, whose regions are houses as well.
     void end_row(Bytes regions) {
-        if (n_shared_ && made_.size() > first_) {
+        if (most_cells_ > 0 && made_.size() > first_) {
             if (!regions.empty()) add_regions(regions);
             find_cages_of_houses();
             for (std::size_t house = 0; house < houses_.size(); ++house) follow_from(house);
@@ -97,15 +103,10 @@ private:
     static constexpr std::int64_t most_sets = 24;  // of a cage; those with more exclude little
 
     void add_regions(Bytes regions) {
-        require(regions.size() == n_cells_, "each cell has a region");
         houses_.resize(n_shared_);
         houses_.resize(n_shared_ + n_);
         for (std::size_t cell = 0; cell < n_cells_; ++cell) {
-            require(regions[cell] < n_, "there are as many regions as digits");
             set_bit(houses_[n_shared_ + regions[cell]], cell);
-        }
-        for (std::size_t r = n_shared_; r < houses_.size(); ++r) {
-            require(size_of(houses_[r]) == n_, "regions have as many cells as there are digits");
         }
     }
 
@@ -205,26 +206,5 @@ private:
     std::vector<Cell> cells_;  // of a cage that follows
     Cages made_;
 };
-
-/// Return the cages of all rows, those that follow behind those that are given.
-inline Cages complete_cages(Rows<const std::uint8_t> regions, Ints cages_of, Ints totals,
-                            Lists<Cell> cages, Rows<const Cell> houses,
-                            Rows<const std::int64_t> ranges, std::size_t most_cells,
-                            std::size_t n_cells) {
-    check_bounds(cages_of, totals.size());
-    require(cages.size() == totals.size() && regions.size() + 1 == cages_of.size(),
-            "each row has regions, and each cage has cells");
-    require(n_cells <= std::size_t{1} << 16, "cells are numbers of 16 bits");
-    ImpliedCages implied(n_cells, houses, ranges, most_cells);
-    for (std::size_t row = 0; row < regions.size(); ++row) {
-        implied.begin_row();
-        for (auto cage = static_cast<std::size_t>(cages_of[row]);
-             std::cmp_less(cage, cages_of[row + 1]); ++cage) {
-            implied.add(cages[cage], totals[cage]);
-        }
-        implied.end_row(regions[row]);
-    }
-    return std::move(implied.made());
-}
 
 }  // namespace batchsolve::cages

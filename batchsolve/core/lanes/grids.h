@@ -21,38 +21,27 @@ struct Steps {
 Steps<std::uint16_t> steps_of(const Rules& rules, std::uint16_t);
 Steps<std::uint32_t> steps_of(const Rules& rules, std::uint32_t);
 
-/// The grids of all lanes. The constructor checks that rules fit together and that rows exist;
-/// callers pass cells and lanes that exist, and `place` checks the options of a stack.
+/// The grids of all lanes. The constructor checks that rows exist; callers pass cells and lanes
+/// that exist, and `place` checks the options of a stack.
 template <class T>
 class LaneGrids {
 public:
     using Digits = T;
 
     /// `rows` has, for each stack or row of a task, the row of `own` whose rules hold.
-    LaneGrids(const Rules& rules, const RowRules& own, Ints rows)
-        : cells(rules.n_cells),
-          has_row_rules(rules.box.rows == 0),
-          rules_(rules),
+    LaneGrids(const RowRules& own, Ints rows)
+        : cells(own.shared.n_cells),
+          has_row_rules(own.shared.box.rows == 0),
+          rules_(own.shared),
           own_(own),
           rows_(rows),
-          steps_(steps_of(rules, T{})),
-          all_digits_(lowest_bits<T>(rules.n_digits)),
-          inverse_((std::uint64_t{1} << 32) / static_cast<std::uint64_t>(rules.n_digits) + 1) {
-        own.check(rules);
-        require(rules.n_digits <= 8 * int{sizeof(T)}, "a lane has a bit for each digit");
-        const auto [box_rows, box_columns] = rules.box;
-        require(has_row_rules ||
-                    (2 <= std::min(box_rows, box_columns) && std::max(box_rows, box_columns) <= 16),
-                "boxes have 2 to 16 rows and columns");
-        for (const auto row : rows) {
-            require(0 <= row && row < static_cast<std::int64_t>(own.n_rows()), "no such row");
-        }
-        if (own.has_regions()) {
-            require(rules.n_cells == rules.n_digits * rules.n_digits &&
-                        rules.houses.size() >= 2 * std::size_t(rules.n_digits),
-                    "grids with regions are squares, with rows and columns");
-            regions_.resize(static_cast<std::size_t>(rules.n_cells));
-        }
+          steps_(steps_of(rules_, T{})),
+          all_digits_(lowest_bits<T>(rules_.n_digits)),
+          inverse_((std::uint64_t{1} << 32) / static_cast<std::uint64_t>(rules_.n_digits) + 1) {
+        own.check_rows(rows);
+        require(has_row_rules || std::min(rules_.box.rows, rules_.box.columns) > 1,
+                "boxes have two rows and columns or more");
+        if (own.has_regions()) regions_.resize(static_cast<std::size_t>(rules_.n_cells));
     }
 
     int n_digits() const { return rules_.n_digits; }
@@ -78,7 +67,7 @@ public:
     }
 
     std::int32_t clash(std::size_t place, std::span<const Option> stack) const {
-        return first_clash(rules_, own_, row_of(place), stack);
+        return first_clash(own_, row_of(place), stack);
     }
 
     /// Propagate all grids, until some of the busy ones need attention.
@@ -140,15 +129,15 @@ private:
 
     [[gnu::noinline]] bool place_all(int lane, std::size_t row, std::span<const Option> stack) {
         const auto marks = cells.size();  // the place of them; those of cages follow
-        is_filled_.assign(static_cast<std::size_t>(marks + 1 + own_.n_said[row]), false);
+        is_filled_.assign(static_cast<std::size_t>(marks + 1 + own_.n_said(row)), false);
         for (const Option o : stack) {
-            const auto [filled, digits] = filled_by(rules_, own_, row, o);
+            const auto [filled, digits] = filled_by(own_, row, o);
             if (filled < 0 || is_filled_[filled]) return false;
             is_filled_[filled] = true;
             if (filled < marks) {
                 cells.at(static_cast<int>(filled), lane) &= static_cast<T>(digits);
             } else if (filled > marks) {
-                for (const auto cell : own_.cages[own_.cages_of[row] + filled - marks - 1]) {
+                for (const auto cell : own_.cage(row, filled - marks - 1)) {
                     cells.at(cell, lane) &= static_cast<T>(digits);
                 }
             }
@@ -180,8 +169,9 @@ private:
         for (auto x = own_.pairs_of[row]; x < own_.pairs_of[row + 1]; ++x) {
             done = std::max(done, review_pair(own_.pair(x), lane));
         }
-        for (auto cage = own_.cages_of[row];
-             cage < own_.cages_of[row + 1] && done != Settled::wrong; ++cage) {
+        const auto& cages_of = own_.all.cages_of;
+        for (auto cage = cages_of[row]; cage < cages_of[row + 1] && done != Settled::wrong;
+             ++cage) {
             done = std::max(done, review_cage(cage, lane));
         }
         return done;
@@ -216,7 +206,7 @@ private:
     /// Look for naked singles in a cage, for the digits of no set that its cells can still hold,
     /// and for the only cell for a digit that all such sets have.
     Settled review_cage(std::int64_t cage, int lane) {
-        const auto members = own_.cages[cage];
+        const auto members = own_.all.cells[cage];
         Once<std::uint32_t> places{};
         std::uint32_t naked = 0;
         for (const auto cell : members) {
@@ -228,9 +218,9 @@ private:
             }
         }
         std::uint32_t may = places.once, alone = 0;
-        if (own_.has_sum(cage)) {
+        if (own_.all.has_sum(cage)) {
             may = 0, alone = ~places.twice;
-            for (const auto set : own_.sets(cage)) {
+            for (const auto set : own_.all.sets(cage)) {
                 const auto digits = static_cast<std::uint32_t>(set);
                 if ((digits & ~places.once) != 0 || (naked & ~digits) != 0) continue;
                 const auto has_any = [&](auto cell) { return cells.at(cell, lane) & digits; };

@@ -22,11 +22,11 @@ struct Grids {
 };
 
 /// Search a task of grids; `rows` has the row of `own` of each stack.
-Grids search_grids(const Rules& rules, const RowRules& own, Ints rows, const Task& task);
+Grids search_grids(const RowRules& own, Ints rows, const Task& task);
 
 /// Make puzzles of rows, by their numbers; `own_rows` has the row of `own` of each. Return the
 /// place of the first row for which none was found, or the number of rows.
-std::size_t dig_grids(const Rules& rules, const RowRules& own, Ints own_rows, const Wish& wish,
-                      const Made& made, const Streams& streams, Ints numbers);
+std::size_t dig_grids(const RowRules& own, Ints own_rows, const Wish& wish, const Made& made,
+                      const Streams& streams, Ints numbers);
 
 }  // namespace batchsolve::lanes

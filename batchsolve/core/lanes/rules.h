@@ -1,12 +1,11 @@
 // The rules of grids; see `batchsolve.problems.rules`.
 //
-// The constructors check every cell, digit and place that the arrays name, and `RowRules::check`
-// that they are of grids of the same size.
+// The constructors check every cell, digit and place that the arrays name.
 #pragma once
 
 #include <utility>
 
-#include "arrays.h"
+#include "cages/implied.h"
 
 namespace batchsolve::lanes {
 
@@ -103,60 +102,38 @@ private:
     Matrix<std::uint32_t> relations_;    // relation, direction, digit -> digits of the other
 };
 
-/// The rules of single rows. They are views of arrays that the caller keeps.
-///
-/// The cages of a row are those that are said, then those that follow from them.
-struct RowRules {
+/// What rows say beyond the rules that they share, as `OwnRules` of `batchsolve.problems.rules`: a
+/// view of arrays that the caller keeps.
+struct Said {
     Rows<const std::uint8_t> regions;   // row, cell -> region; or empty
     Rows<const std::uint64_t> allowed;  // row, cell -> the digits that marks leave; or empty
     Ints pairs_of;                      // row -> its begin in `pairs`, and the last end
     Rows<const std::uint16_t> pairs;    // two cells, and the number of their relation
-    Ints cages_of;                      // row -> the begin of its cages, and the last end
-    Ints n_said;                        // row -> the number of cages that are said
-    Lists<std::uint16_t> cages;         // of cells
-    Rows<const std::int64_t> sets_of;   // cage -> begin and end in `digit_sets`, or -1
-    std::span<const std::uint64_t> digit_sets;
+    Ints cages_of;                      // row -> its begin in `totals`, and the last end
+    Ints totals;                        // cage -> its sum, or `cages::no_sum`
+    Ints cells_of;                      // cage -> its begin in `cells`, and the last end
+    std::span<const std::uint16_t> cells;
 
-    /// As `OwnRules.in_core` of `batchsolve.problems.rules` packs them, in order.
     auto parts() {
-        return std::tie(regions, allowed, pairs_of, pairs, cages_of, n_said, cages, sets_of,
-                        digit_sets);
+        return std::tie(regions, allowed, pairs_of, pairs, cages_of, totals, cells_of, cells);
     }
+};
 
-    /// Check that the arrays fit together, and to the rules that rows share.
-    void check(const Rules& shared) const {
-        const auto n_cells = static_cast<std::size_t>(shared.n_cells);
-        require(n_said.size() + 1 == pairs_of.size() && pairs_of.size() == cages_of.size() &&
-                    pairs.width == 3,
-                "each row has pairs and cages");
-        require(cages.size() == sets_of.size() && sets_of.width == 2,
-                "each cage has sets of digits");
-        check_bounds(pairs_of, pairs.size());
-        check_bounds(cages_of, sets_of.size());
-        const auto has_all = [&](const auto& rows) {
-            return rows.values.empty() || (rows.size() == n_rows() && rows.width == n_cells);
-        };
-        require(has_all(regions) && has_all(allowed), "regions and marks of each row");
-        require(are_below(regions.values, shared.n_digits), "a region more");
-        require(are_below(cages.values(), n_cells), "a cage has another cell");
-        for (std::size_t x = 0; x < pairs.size(); ++x) {
-            const auto [one, other, relation] = pair(static_cast<std::int64_t>(x));
-            require(one < n_cells && other < n_cells && relation < shared.n_relations(),
-                    "a pair of a row has another cell or relation");
-        }
-        for (std::size_t row = 0; row < n_rows(); ++row) {
-            require(0 <= n_said[row] && n_said[row] <= cages_of[row + 1] - cages_of[row],
-                    "more cages are said than there are");
-        }
-        for (std::size_t cage = 0; cage < sets_of.size(); ++cage) {
-            require(
-                sets_of[cage][0] <= sets_of[cage][1] && sets_of[cage][1] <= std::ssize(digit_sets),
-                "a cage has sets of digits that are not there");
-        }
-    }
+/// What rows say, and the cages that follow from it.
+class RowRules : public Said {
+public:
+    /// See `cages::ImpliedCages` for what tells the sets of digits that fill a cage.
+    RowRules(const Rules& shared, const Said& said, Rows<const std::int64_t> ranges,
+             std::span<const std::uint64_t> digit_sets, std::size_t most_cells);
+    void parts() = delete;  // they would be those of `Said` alone
 
-    std::size_t n_rows() const { return n_said.size(); }
+    std::size_t n_rows() const { return cages_of.size() - 1; }
+    std::int64_t n_said(std::size_t row) const { return cages_of[row + 1] - cages_of[row]; }
     bool has_regions() const { return !regions.values.empty(); }
+    void check_rows(Ints rows) const {
+        const auto exists = [&](auto row) { return 0 <= row && std::cmp_less(row, n_rows()); };
+        require(std::ranges::all_of(rows, exists), "there is no such row");
+    }
 
     /// The digits that the marks of a row leave to a cell, all if there are no marks.
     std::uint32_t allowed_in(std::size_t row, int cell, std::uint32_t all_digits) const {
@@ -166,12 +143,13 @@ struct RowRules {
 
     Related pair(std::int64_t x) const { return {pairs[x][0], pairs[x][1], pairs[x][2]}; }
 
-    /// The sets of digits that may fill a cage; empty also if it has no sum.
-    std::span<const std::uint64_t> sets(std::int64_t cage) const {
-        if (!has_sum(cage)) return {};
-        return digit_sets.subspan(sets_of[cage][0], sets_of[cage][1] - sets_of[cage][0]);
+    /// The cells of a cage of a row.
+    std::span<const std::uint16_t> cage(std::size_t row, std::int64_t k) const {
+        return all.cells[all.cages_of[row] + k];
     }
-    bool has_sum(std::int64_t cage) const { return sets_of[cage][0] >= 0; }
+
+    const Rules& shared;
+    cages::Cages all;  // of a row those that it says, then those that follow
 };
 
 /// The place that an option fills, and its digits. The places of a row are the cells, behind them
@@ -181,16 +159,16 @@ struct Filled {
     std::uint64_t digits;
 };
 
-Filled filled_by(const Rules& rules, const RowRules& own, std::size_t row, std::uint32_t option);
+Filled filled_by(const RowRules& own, std::size_t row, std::uint32_t option);
 
 /// Return for each grid, a row of digits with 0 for blanks, the position among its clues of the
 /// first that clashes with one before it or whose digit is too high, or -1. Grid k follows the
 /// rules of row rows[k].
-std::vector<std::int64_t> first_clashes(const Rules& rules, const RowRules& own, Ints rows,
+std::vector<std::int64_t> first_clashes(const RowRules& own, Ints rows,
                                         Rows<const std::uint8_t> grids);
 
 /// Return -1, or the position of an option that clashes with one before it or does not exist.
-std::int32_t first_clash(const Rules& rules, const RowRules& own, std::size_t row,
+std::int32_t first_clash(const RowRules& own, std::size_t row,
                          std::span<const std::uint32_t> stack);
 
 }  // namespace batchsolve::lanes

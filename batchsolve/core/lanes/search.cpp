@@ -480,10 +480,10 @@ private:
     std::array<Lane, n_lanes> lanes_;
 };
 
-Grids search_grids(const Rules& rules, const RowRules& own, Ints rows, const Task& task) {
+Grids search_grids(const RowRules& own, Ints rows, const Task& task) {
     require(rows.size() == task.stacks.size(), "each stack has a row");
-    return with_digits(rules.n_digits, [&]<class T>(T) {
-        LaneGrids<T> grids(rules, own, rows);
+    return with_digits(own.shared.n_digits, [&]<class T>(T) {
+        LaneGrids<T> grids(own, rows);
         return Search(grids, task).run();
     });
 }

@@ -3,7 +3,6 @@
 #include <nanobind/stl/list.h>
 #include <nanobind/stl/optional.h>
 
-#include "cages/implied.h"
 #include "cheapest.h"
 #include "draw/cages.h"
 #include "draw/lines.h"
@@ -123,7 +122,7 @@ void add_all(nb::module_& m) {
         .def_prop_ro("share", &GraphSearch::share)
         .def("take", &GraphSearch::take)
         .def("end", &GraphSearch::end);
-    const auto as_it_is = nb::arg().noconvert();  // kept, with the arrays that a redrawing reads
+    const auto as_it_is = nb::arg().noconvert();  // kept, with the arrays that it views
     nb::class_<Redrawing>(m, "Redrawing")
         .def(nb::init<const GraphView&, std::span<const Option>, std::size_t, std::size_t>(),
              as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>())
@@ -142,6 +141,12 @@ void add_all(nb::module_& m) {
     nb::class_<lanes::Rules>(m, "GridRules")
         .def(nb::init<int, int, int, int, CellRows, CellRows, CellRows,
                       Rows<const std::uint32_t>>());
+    nb::class_<lanes::RowRules>(m, "RowRules")
+        .def(nb::init<const lanes::Rules&, const lanes::Said&, Rows<const std::int64_t>,
+                      std::span<const std::uint64_t>, std::size_t>(),
+             nb::arg(), as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>(), Unlocked())
+        .def_prop_ro("cages", [](const lanes::RowRules& own) { return own.all; });
     m.def("first_clashes", &lanes::first_clashes, Unlocked());
     m.def("search_grids", &lanes::search_grids, Unlocked());
     m.def("dig_grids", &lanes::dig_grids, Unlocked());
@@ -155,7 +160,6 @@ void add_all(nb::module_& m) {
     m.def("add_keys", &tables::add_keys, Unlocked());
     m.def("read_cages", &tables::read_cages, Unlocked());
     m.def("record_end", &tables::record_end, Unlocked());
-    m.def("complete_cages", &cages::complete_cages, Unlocked());
     m.def("draw_regions", &draw_regions, Unlocked());
     m.def("draw_cages", &draw_cages, Unlocked());
     m.def("draw_lines", &draw_lines, Unlocked());
