@@ -44,6 +44,22 @@ class Failing:
         raise self.how if isinstance(self.how, Exception) else RuntimeError("a bug in the search")
 
 
+class KillsWhereItIsBrought:
+    """Work that kills the first process that unpickles it."""
+
+    def __init__(self, work, once):
+        self.work, self.once = work, once
+
+    def __reduce__(self):
+        return _brought, (self.work, self.once)
+
+
+def _brought(work, once):
+    if is_first(once):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return work
+
+
 class HalfAnswered:
     """Work whose first worker dies after half of its answer is written, while it holds the lock."""
 

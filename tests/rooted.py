@@ -1,6 +1,11 @@
-"""Twenty stacks of 4×4 grids, root r with option r, and the workers' answers to each of them."""
+"""Twenty stacks of 4×4 grids, root r with option r, and the workers' answers to each of them.
+
+Workers import this module: it must not import those of all tests, which takes them a second.
+"""
 
 import time
+
+import numpy as np
 
 from batchsolve import Stacks, Sudoku
 from batchsolve.engines import Task, get_engine
@@ -36,6 +41,10 @@ def by_root(results):
             done = isinstance(result, Done)
             answers[root] = int(result.result.outcome.counts[k]) if done else result.reason
     return answers
+
+
+def arrays(*sizes):
+    return [np.arange(size) for size in sizes]
 
 
 class Meets:

@@ -8,12 +8,11 @@ import threading
 import time
 from copy import copy
 
-import numpy as np
 import pytest
 from backends import OfEveryBackend, await_the_end_of_all, right
 from conftest import WHOLE, n_covers
 from failing import Failing, HalfAnswered
-from rooted import PROBLEM, by_root, scheduled, tasks, work
+from rooted import PROBLEM, arrays, by_root, scheduled, tasks, work
 
 import batchsolve as bs
 from batchsolve import WorkersError, workers as pools
@@ -21,7 +20,7 @@ from batchsolve.search import tree
 from batchsolve.search.scheduler import Piece
 from batchsolve.search.tree import TreeSearch
 from batchsolve.settings import SearchSettings
-from batchsolve.workers import BACKENDS, Pool, Processes, base, get_workers
+from batchsolve.workers import BACKENDS, Pool, base, get_workers
 
 OF_THIS_MACHINE = [name for name in BACKENDS if name not in ("dask", "ray")]
 both_backends = pytest.mark.parametrize("backend", OF_THIS_MACHINE)
@@ -271,16 +270,11 @@ class OneWaits:
 # ---- worker processes -----------------------------------------------------------------------
 
 
-def arrays(*sizes):
-    return [np.arange(size) for size in sizes]
-
-
 SIZES = (0, 1), (10, 9_000), (100_000,), (8_193, 3, 70_001, 8_191)
 
 
-def test_results_of_any_size_come_back_and_can_be_written_to():
-    with Processes(2) as workers:
-        found = {sizes: list(workers.run(arrays, iter([sizes] * 5))) for sizes in SIZES}
+def test_results_of_any_size_come_back_and_can_be_written_to(processes):
+    found = {sizes: [*processes.workers.run(arrays, iter([sizes] * 5))] for sizes in SIZES}
     for sizes, results in found.items():
         assert len(results) == 5
         for result in results:

@@ -3,15 +3,15 @@
 import logging
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 from backends import N_GRIDS, QUEENS, OfClusters, check_no_cluster, clue_row, right, unused_port
-from failing import Failing, is_first
+from failing import Failing, KillsWhereItIsBrought
 from invoking import invoke, run_python
 from rooted import Meets, by_root, pieces, scheduled, tasks, work
 from soak_jobs import dask_cluster
@@ -117,22 +117,6 @@ def test_workers_that_leave_while_the_problem_is_sent_do_not_end_the_search(
     assert not errors
 
 
-class KillsWhereItIsBrought:
-    """Work that kills the first process that unpickles it."""
-
-    def __init__(self, work, once):
-        self.work, self.once = work, once
-
-    def __reduce__(self):
-        return _brought, (self.work, self.once)
-
-
-def _brought(work, once):
-    if is_first(once):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return work
-
-
 def test_a_worker_killed_while_it_gets_the_problem_does_not_end_the_search(workers, tmp_path):
     killing = KillsWhereItIsBrought(work(), str(tmp_path / "killed"))
     with Pool(**workers) as pool:
@@ -231,23 +215,23 @@ def test_clusters_that_overlap_leave_the_settings_of_dask_as_they_were():
 
 
 def _count_on(scheduler):
-    # a small budget, so that there are tasks
-    return bs.count("queens:9", backend="dask", address=scheduler, engine="dlx", budget=500).count
-
-
-def _working(dask_worker):
-    """Return the number of threads that do tasks, those that have seceded left out."""
-    return len(dask_worker.executors["default"]._threads)
+    """Return a call that counts on a cluster, with a small budget, so that there are tasks."""
+    how = {"backend": "dask", "address": scheduler, "engine": "dlx", "budget": 500}
+    return partial(bs.count, "queens:9", **how)
 
 
 def test_tasks_search_on_their_own_cluster_of_one_thread():
     import distributed
 
+    def working(dask_worker):  # those that have seceded left out
+        return len(dask_worker.executors["default"]._threads)
+
     with dask_cluster(n_workers=1) as cluster, distributed.Client(cluster) as client:
-        tasks = [client.submit(_count_on, cluster.scheduler_address, pure=False) for _ in range(3)]
-        assert [task.result(timeout=60) for task in tasks] == [352] * 3
+        call = _count_on(cluster.scheduler_address)
+        tasks = [client.submit(call, pure=False) for _ in range(3)]
+        assert [task.result(timeout=60).count for task in tasks] == [352] * 3
         assert client.submit(abs, -3).result() == 3
-        assert list(client.run(_working).values()) == [1]
+        assert list(client.run(working).values()) == [1]
 
 
 def test_an_address_without_tls_is_refused_where_dask_requires_encryption():
@@ -275,9 +259,9 @@ def test_a_dask_cluster_without_workers_is_one_clear_error_unless_it_adapts(monk
         with monkeypatch.context() as patch:
             patch.setattr("batchsolve.workers.dask.JOIN_SECONDS", 0.2)
             with pytest.raises(bs.InputError, match=r"no worker has joined in 0\.2 s"):
-                _count_on(cluster.scheduler_address)
+                _count_on(cluster.scheduler_address)()
         cluster.adapt(minimum=0, maximum=1)
-        assert _count_on(cluster.scheduler_address) == 352
+        assert _count_on(cluster.scheduler_address)().count == 352
 
 
 NOT_THERE = [
