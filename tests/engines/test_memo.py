@@ -105,6 +105,7 @@ def test_a_table_in_use_outlives_a_search_of_another_problem():
     assert [kind[0] for kind in memo._TABLES] == [other.fingerprint]
 
 
+@pytest.mark.large
 def test_worker_processes_share_a_table():
     problem = family("dominoes:16x18")  # one process searches smaller ones alone
     alone = count(problem, engine="memo:64", jobs=1)
