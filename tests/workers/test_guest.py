@@ -1,64 +1,28 @@
 """A library is a guest: calls change nothing in the user's process, however it was started."""
 
 import asyncio
-import csv
-import gc
 import importlib
 import logging
 import multiprocessing
 import os
 import re
 import signal
-import sys
 import threading
 import time
-import warnings
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from copy import deepcopy
 from functools import partial
 
 import joblib
-import pyarrow as pa
 import pytest
 from invoking import run_python
+from surroundings import RIGHT, call, end_well, is_deaf, process, surroundings
 
 import batchsolve as bs
 from batchsolve.workers import Processes
 
 FORK = pytest.mark.filterwarnings("ignore:.*fork.* may lead to deadlocks:DeprecationWarning")
-
-
-def surroundings():
-    """Return everything that a call could change for the rest of its process."""
-    return (
-        signal.getsignal(signal.SIGINT),
-        signal.getsignal(signal.SIGTERM),
-        signal.pthread_sigmask(signal.SIG_BLOCK, []),
-        list(warnings.filters),
-        dict(os.environ),
-        csv.field_size_limit(),
-        gc.isenabled(),
-        logging.getLogger().handlers[:],
-        logging.getLogger("batchsolve").handlers[:],
-        pa.default_memory_pool().backend_name,
-    )
-
-
-def call(backend="threading"):
-    """Call the library; return the answers, and True if nothing in its process has changed."""
-    before = surroundings()
-    how = {"engine": "dlx", "budget": 5}  # so that there are tasks
-    count = bs.count("queens:6", backend=backend, jobs=2, **how).count
-    return count, bs.solve("1.....2..3.....4").status, surroundings() == before
-
-
-RIGHT = (4, "unique", True)
-
-
-def end_well(backend):
-    if call(backend) != RIGHT:
-        sys.exit(3)
 
 
 def exit_code(context, backend):
@@ -103,16 +67,6 @@ def test_calls_in_threads_of_the_user():
         return await asyncio.gather(*(asyncio.to_thread(call) for _ in range(2)))
 
     assert asyncio.run(main()) == [RIGHT] * 2
-
-
-def process():
-    return os.getpid(), signal.getsignal(signal.SIGINT) == signal.SIG_IGN
-
-
-def is_deaf(_):
-    """Return True if Ctrl-C is blocked in this process, and ignored."""
-    _, ignores = process()
-    return ignores and signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_joblib_of_the_user_has_workers_of_its_own():
