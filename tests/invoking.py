@@ -23,8 +23,9 @@ def invoke(*arguments, **how):
 
 AS_USER = """
 import json, sys
-from invoking import invoke
-ends = [invoke(*words) for words in json.load(sys.stdin)]
+from click.testing import CliRunner
+from batchsolve.cli import app
+ends = [CliRunner().invoke(app, words, catch_exceptions=False) for words in json.load(sys.stdin)]
 json.dump([(end.exit_code, end.stdout, end.stderr) for end in ends], sys.__stdout__)
 """
 
@@ -40,8 +41,7 @@ def invoke_as_user(*commands):
             pytest.skip("setpriv is not installed, and root may read everything")
         lost = "-dac_override,-dac_read_search"
         words[:0] = ["setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}"]
-    path = {"PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])}
-    how = {"env": os.environ | path, "stdout": subprocess.PIPE, "text": True, "check": True}
+    how = {"stdout": subprocess.PIPE, "text": True, "check": True}
     typed = json.dumps([list(map(str, each)) for each in commands])
     return json.loads(subprocess.run(words, input=typed, **how).stdout)
 
