@@ -108,7 +108,7 @@ def test_a_run_is_resumed_by_the_same_engines(corpus, tmp_path, monkeypatch):
         bs.solve_file(str(corpus), str(out), chunk=1, stop_on_invalid=True)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "pysat", None)
-        changed = r"had engine = 'auto \(lanes, sat\) after 4096 nodes', this one has 'auto \(lanes\)'"
+        changed = r"had engine = 'auto \(lanes, sat\) after 4096 nodes', .* 'auto \(lanes\)'"
         with pytest.raises(bs.JournalError, match=changed):
             bs.solve_file(str(corpus), str(out), resume=True)
     bs.solve_file(str(corpus), str(out), resume=True)
