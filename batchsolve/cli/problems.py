@@ -294,6 +294,7 @@ def engines(session: options.Json) -> int:
 def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     """Draw the graph of a problem, write it to a file, and print its count."""
     from batchsolve.runs.graphs import solution_graph
+    from batchsolve.tables.places import name_of
 
     begin = time.monotonic()
     whole_target_of(path)  # before the work is done
@@ -303,7 +304,7 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     with interrupts():
         graph.save(path)
     said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
-    facts = {"graph": path, "nodes": graph.n_nodes}
+    facts = {"graph": name_of(path), "nodes": graph.n_nodes}
     return _answer(asked, graph.count, facts, begin, graph.count, said)
 
 

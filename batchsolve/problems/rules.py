@@ -655,7 +655,9 @@ class OwnRules(NamedTuple):
             sizes = np.diff(self.cells_of).tolist()
             wanted = frozenset(zip(sizes, self.totals.tolist(), strict=True))
         ranges, sets = _set_table(n, most_cells, wanted)
-        return native.RowRules(shared, self, ranges, sets, most_cells)
+        # the core checks them once, and views them: nobody else may write to them
+        said = tuple(np.array(each, order="C") for each in self)
+        return native.RowRules(shared, said, ranges, sets, most_cells)
 
 
 def _cages_of(rules: Rules) -> list[Any]:

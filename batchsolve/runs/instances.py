@@ -241,9 +241,18 @@ def hold_problems(sources: Sequence[Source], column: str | None) -> bool:
     for block in Tables(sources[:1], size=BLOCKS).blocks():
         for text in as_text(block.rows()[0], name).to_pylist():
             if text and (text := text.strip()):
-                whole = text if name == COLUMN else in_one_line(text)  # grids are lines, too
-                return "\n" in whole or text.partition(":")[0] in FAMILIES
+                if "\n" in text:
+                    return name == COLUMN or not _is_drawn(text)
+                return text.partition(":")[0] in FAMILIES
     return False
+
+
+def _is_drawn(text: str) -> bool:
+    """Return True if lines are a grid, and no problem as in a .dlx file."""
+    with suppress(BatchsolveError):
+        read_dlx(text)
+        return False
+    return "\n" not in in_one_line(text)
 
 
 def instances_in(

@@ -207,9 +207,9 @@ KILLER = """
 
 def cage_of(own, cage):
     """Return the cells of a cage, and its sets of digits."""
-    _, (begins, all_cells), sets_of, digit_sets = own.cages
+    _, (begins, all_cells), sets_of = own.cages
     cells = all_cells[slice(*begins[cage : cage + 2])]
-    return cells.tolist(), digit_sets[slice(*sets_of[cage])].tolist()
+    return cells.tolist(), own.digit_sets()[slice(*sets_of[cage])].tolist()
 
 
 def test_cages_that_follow_from_others():

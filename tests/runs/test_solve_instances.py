@@ -98,6 +98,11 @@ def test_a_corpus_of_grids_stays_one(tmp_path):
     header, first, _ = out.read_text().splitlines()
     assert header == "id,problem,solution,status,n_solutions,message"
     assert first == "1,1.....2..3.....4,1243342143122134,unique,1,"
+    problem = "1 2 3 4 5\n1 2 3 4\n5 1 2 3\n5\n4\n4 5 1 2\n3 4 5 1"
+    for n, text in enumerate(("1...\n..2.\n.3..\n...4", problem), 1):
+        path.write_text(f'any\n"{text}"\n')
+        bs.solve_file(path, tmp_path / "any.parquet", column="any")
+        assert typed_rows(tmp_path / "any.parquet")[0]["n_solutions"] == n
 
 
 def test_a_row_that_meets_its_node_limit_says_so(tmp_path):

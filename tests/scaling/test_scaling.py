@@ -533,8 +533,7 @@ def test_good_measurements_are_not_doubted(experiment):
 def test_short_runs_are_no_speed_up(experiment, tmp_path):
     series = series_of(experiment.runs[0], {1: [0.03], 2: [0.05], 4: [0.04], 8: [0.05]})
     assert speedup.hindrance(series)[0] == "too short"
-    idle = series_of(experiment.runs[0], GOOD, nodes=0)
-    assert speedup.hindrance(idle)[0] == "no nodes"
+    assert speedup.hindrance(series_of(experiment.runs[0], GOOD, nodes=0))[0] == "no nodes"
     [(_, doubt)] = doubts(series)
     assert "its runs end within 0.03 s, so a speed-up would mean nothing" in doubt
     assert fits(series) == []

@@ -23,19 +23,19 @@ constexpr std::int64_t no_sum = -(std::int64_t{1} << 60);
 
 /// The cages of rows: those that are said, then those that follow from them.
 struct Cages {
-    std::vector<std::int64_t> cages_of{0};  // row -> its first cage, and the last end
-    GrowingLists<Cell> cells;               // of each cage
-    Matrix<std::int64_t> sets_of{0, 2};     // cage -> begin and end in `digit_sets`, or -1
-    std::vector<std::uint64_t> digit_sets{};
+    std::vector<std::int64_t> cages_of{0};        // row -> its first cage, and the last end
+    GrowingLists<Cell> cells;                     // of each cage
+    Matrix<std::int64_t> sets_of{0, 2};           // cage -> begin and end in `digit_sets`, or -1
+    std::span<const std::uint64_t> digit_sets{};  // a view
 
-    auto parts() { return std::tie(cages_of, cells, sets_of, digit_sets); }
+    auto parts() { return std::tie(cages_of, cells, sets_of); }
     std::size_t size() const { return cells.size(); }
 
     bool has_sum(std::int64_t cage) const { return sets_of[cage][0] >= 0; }
     /// The sets of digits that may fill a cage; empty also if it has no sum.
     std::span<const std::uint64_t> sets(std::int64_t cage) const {
         if (!has_sum(cage)) return {};
-        return std::span(digit_sets).subspan(sets_of[cage][0], sets_of[cage][1] - sets_of[cage][0]);
+        return digit_sets.subspan(sets_of[cage][0], sets_of[cage][1] - sets_of[cage][0]);
     }
 };
 
@@ -170,7 +170,7 @@ private:
         const std::size_t size = size_of(set);
         if (size < 1 || size > std::min(most, most_cells_)) return;
         const auto [begin, end] = sets_of(size, total);
-        if (begin < 0 || end - begin > most_sets) return;
+        if (begin < 0 || end < begin || end - begin > most_sets) return;
         cells_.clear();
         for_each_bit(set, [&](std::size_t cell) { cells_.push_back(static_cast<Cell>(cell)); });
         if (!are_in_one(houses_, set) && !are_in_one(cages_, set)) return;

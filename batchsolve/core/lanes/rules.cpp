@@ -104,6 +104,7 @@ RowRules::RowRules(const Rules& shared, const Said& said, Rows<const std::int64_
     };
     require(has_all(regions) && has_all(allowed), "regions and marks of each row");
     require(are_below(regions.values, shared.n_digits), "a region more");
+    require(are_below(allowed.values, std::uint64_t{1} << shared.n_digits), "a mark more");
     const std::size_t n = shared.houses.width;
     require(!has_regions() || (n_cells == n * n && shared.houses.size() >= 2 * n),
             "grids with regions are squares, with rows and columns");
@@ -121,7 +122,7 @@ RowRules::RowRules(const Rules& shared, const Said& said, Rows<const std::int64_
         implied.end_row(has_regions() ? regions[row] : Bytes());
     }
     all = std::move(implied.made());
-    all.digit_sets.assign(digit_sets.begin(), digit_sets.end());
+    all.digit_sets = digit_sets;
     for (std::size_t cage = 0; cage < all.size(); ++cage) {
         require(all.sets_of[cage][0] <= all.sets_of[cage][1] &&
                     all.sets_of[cage][1] <= std::ssize(digit_sets),

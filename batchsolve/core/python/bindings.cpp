@@ -144,9 +144,12 @@ void add_all(nb::module_& m) {
     nb::class_<lanes::RowRules>(m, "RowRules")
         .def(nb::init<const lanes::Rules&, const lanes::Said&, Rows<const std::int64_t>,
                       std::span<const std::uint64_t>, std::size_t>(),
-             nb::arg(), as_it_is, nb::arg(), nb::arg(), nb::arg(), nb::keep_alive<1, 2>(),
-             nb::keep_alive<1, 3>(), Unlocked())
-        .def_prop_ro("cages", [](const lanes::RowRules& own) { return own.all; });
+             nb::arg(), as_it_is, nb::arg(), as_it_is, nb::arg(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>(), nb::keep_alive<1, 5>(), Unlocked())
+        .def_prop_ro("cages", [](const lanes::RowRules& own) { return own.all; })
+        .def("digit_sets", [](const lanes::RowRules& own) {
+            return std::vector(own.all.digit_sets.begin(), own.all.digit_sets.end());
+        });
     m.def("first_clashes", &lanes::first_clashes, Unlocked());
     m.def("search_grids", &lanes::search_grids, Unlocked());
     m.def("dig_grids", &lanes::dig_grids, Unlocked());
