@@ -35,7 +35,7 @@ CLOSE_SECONDS = 10  # to close a cluster whose start was interrupted
 ASK_SECONDS = 5  # for the scheduler to list its workers
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up their task
 NEVER = "36500 days"
-LOGGED = logging.CRITICAL  # and no less
+SILENT = logging.CRITICAL + 1  # critical is also a client that left after Ctrl-C
 
 
 class _Packed:
@@ -353,7 +353,7 @@ def _our_settings() -> Iterator[None]:
     with _counting:
         if not _n_users:
             _set.enter_context(dask.config.set(_OF_ALL_CLUSTERS))
-            _set.enter_context(dask_logs_from(LOGGED))
+            _set.enter_context(dask_logs_from(SILENT))
             _set.enter_context(_variables_of_workers())
         _n_users += 1
     try:
@@ -379,7 +379,7 @@ def _local_cluster(jobs: int) -> Iterator[Any]:
                     threads_per_worker=1,
                     memory_limit=0,
                     dashboard_address="127.0.0.1:0",
-                    silence_logs=LOGGED,
+                    silence_logs=SILENT,
                 )
         except RuntimeError as error:  # such as: a worker was killed before it had started
             cause: BaseException = error  # of which Dask says nothing
