@@ -142,7 +142,7 @@ class Journal(AbstractContextManager["Journal"]):
         try:
             with closing(_connected(path)) as db:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        except sqlite3.Error:  # damaged: opening it raises that error
+        except (sqlite3.Error, UnicodeDecodeError):  # damaged, as opening it says; quotes any bytes
             return True
 
     def close(self) -> None:
