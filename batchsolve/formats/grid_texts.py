@@ -462,6 +462,8 @@ def are_grids(rows: Iterable[str]) -> bool:
     --------
     >>> are_grids(["A.....B..C.....D"] * 16), are_grids(["53..7...."] * 9)
     (True, False)
+    >>> are_grids(["1.....2..3.....4"] * 15 + ["9..............."])  # with a wrong one
+    True
     """
     lines = list(rows)
     return _are_small(lines, len(lines))
@@ -470,17 +472,20 @@ def are_grids(rows: Iterable[str]) -> bool:
 def _are_small(rows: Sequence[str], width: int) -> bool:
     """Return True if rows of this width can be grids of N² cells in one line.
 
-    In an unusual alphabet they are, if a symbol stands twice in a column, as in no larger grid.
+    In an unusual alphabet, or with some wrong rows, they are if a symbol stands twice in a column,
+    as in no larger grid.
     """
     n = isqrt(width)
     if n * n != width or n < _LEAST or any(len(row) != width for row in rows):
         return False
     symbols = set("".join(rows)) - {*_BLANKS, *_OTHER_BLANKS}
-    if symbols <= {*usual_notation(n).symbols}:
+    unusual = symbols - {*usual_notation(n).symbols}
+    if not unusual:
         return True
     columns = ([cell for cell in column if cell in symbols] for column in zip(*rows, strict=True))
     repeats = any(len({*cells}) < len(cells) for cells in columns)
-    return default_box(n) is not None and len(symbols) <= n and repeats
+    n_right = sum(map(unusual.isdisjoint, rows))
+    return default_box(n) is not None and repeats and (len(symbols) <= n or 2 * n_right > len(rows))
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
