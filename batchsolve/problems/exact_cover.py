@@ -675,8 +675,8 @@ def option_numbers(options: Iterable[int], what: str = "options") -> list[int]:
 def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]:
     """Return a function that keeps the data prepared from the last problems, in each process.
 
-    Threads that ask for one problem wait until it is prepared, unless so many others are asked for
-    meanwhile that its place is given up; those that ask for others do not.
+    Threads that ask for one problem wait until it is prepared, unless `MOST_PREPARED` others are
+    asked for meanwhile. Threads that ask for others do not wait.
     """
 
     @lru_cache(maxsize=MOST_PREPARED)

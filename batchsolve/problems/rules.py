@@ -655,7 +655,7 @@ class OwnRules(NamedTuple):
             sizes = np.diff(self.cells_of).tolist()
             wanted = frozenset(zip(sizes, self.totals.tolist(), strict=True))
         ranges, sets = _set_table(n, most_cells, wanted)
-        # the core checks them once, and views them: nobody else may write to them
+        # copies, because the core checks them once and reads them from then on
         said = tuple(np.array(each, order="C") for each in self)
         return native.RowRules(shared, said, ranges, sets, most_cells)
 

@@ -142,7 +142,8 @@ class Journal(AbstractContextManager["Journal"]):
         try:
             with closing(_connected(path)) as db:
                 return db.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
-        except (sqlite3.Error, UnicodeDecodeError):  # damaged, as opening it says; quotes any bytes
+        # damaged, which opening it reports; SQLite's message may quote bytes that are not UTF-8
+        except (sqlite3.Error, UnicodeDecodeError):
             return True
 
     def close(self) -> None:

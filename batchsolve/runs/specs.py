@@ -515,7 +515,7 @@ class FileRun:
             self.record(finished=True)
             self.output.finish()
         except BaseException as error:
-            with suppress(OutputError):  # what a full disk does not take is not to be told twice
+            with suppress(OutputError):  # a disk that is still full must not hide the first error
                 self.output.close()
             is_told = isinstance(error, OutputError | ServerError) or _must_be_mended(error)
             kept = self.output.kept

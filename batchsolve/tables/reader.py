@@ -578,8 +578,10 @@ class Reader:
             return
         alike: dict[Any, list[int]] = {}
         notations = self.signs.notations_of_each(lines, form)
-        given = solutions and columns.in_one_line(solutions.take(pa.array(rows)))
-        of_solutions = notations if given is None else _notations_beside(notations, form, given)
+        of_solutions = notations
+        if solutions is not None:
+            given = columns.in_one_line(solutions.take(pa.array(rows)))
+            of_solutions = _notations_beside(notations, form, given)
         pairs = zip(notations, of_solutions, strict=True)
         for row, pair in zip(rows.tolist(), pairs, strict=True):
             alike.setdefault(pair, []).append(row)

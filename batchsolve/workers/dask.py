@@ -35,7 +35,7 @@ CLOSE_SECONDS = 10  # to close a cluster whose start was interrupted
 ASK_SECONDS = 5  # for the scheduler to list its workers
 DEATHS_FORGIVEN = 1  # of workers of this machine, before Dask gives up their task
 NEVER = "36500 days"
-SILENT = logging.CRITICAL + 1  # critical is also a client that left after Ctrl-C
+SILENT = logging.CRITICAL + 1  # Dask calls it critical that a client has left after Ctrl-C
 
 
 class _Packed:
