@@ -5,7 +5,7 @@ The public names are loaded when they are first used, so that importing the pack
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _homes: dict[str, str] = {}  # public name -> its module
 

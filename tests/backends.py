@@ -159,7 +159,7 @@ class OfClusters(OfEveryBackend):
 
     def test_a_worker_of_another_version_is_one_error(self, workers, monkeypatch):
         monkeypatch.setattr(bs, "__version__", "0.0.9")
-        why = r"the worker \S+ has batchsolve 0\.1\.0; install batchsolve 0\.0\.9 there, or stop it"
+        why = r"the worker \S+ has batchsolve \S+; install batchsolve 0\.0\.9 there, or stop it"
         with pytest.raises(self.of_other_version, match=f"{why}$"):
             bs.count(QUEENS, budget=100, engine="dlx", **workers)
 

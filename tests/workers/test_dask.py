@@ -331,4 +331,4 @@ def test_a_worker_without_batchsolve_is_one_line(cluster, tmp_path):
             other.kill()
     lines = [line for line in done.stderr.splitlines() if "lacks" in line]
     assert (done.exit_code, len(lines)) == (2, 1)
-    assert "lacks batchsolve; install batchsolve 0.1.0 there, or stop it" in lines[0]
+    assert f"install batchsolve {bs.__version__} there, or stop it" in lines[0]
