@@ -104,10 +104,10 @@ def read_grid(
         raise InputError(where + notation.explain(written, fault))
     problem = grid_problem(n, box, rules, regions)
     if groups:
-        said = RuleReader(n)
+        reader = RuleReader(n)
         for cell in np.flatnonzero(grid == 0).tolist():
-            said.mark(cell, map(int, groups[cell]))
-        problem = GridProblem(said.on(problem.rules))
+            reader.mark(cell, map(int, groups[cell]))
+        problem = GridProblem(reader.on(problem.rules))
     return problem, notation, grid
 
 

@@ -188,8 +188,8 @@ def _of_list(text: str) -> str:
         text = _KEY.sub("", _EMPTY.sub(r"\1.", text))
     if "." in text and '"' not in text and "'" not in text:  # rows of characters are quoted
         text = _POINT.sub("", text)
-    each = (part.translate(_AROUND).split() for part in text.split("]"))
-    rows = list(filter(None, each))
+    lines = (part.translate(_AROUND).split() for part in text.split("]"))
+    rows = list(filter(None, lines))
     is_square = len(rows) == 1 or {len(row) for row in rows} == {len(rows)}
     return (" " if is_square else "\n").join(map(" ".join, rows))
 
@@ -581,7 +581,7 @@ def _are_columns(lines: Sequence[str], k: int) -> bool:
     if n == 0 or (k > 0 and len(row_of_cells(lines[k - 1]) or ()) == n):
         return False
     below = (row_of_cells(lines[j]) or () for j in range(k + 1, len(lines)))
-    rows = ["".join(each) for each in takewhile(lambda each: len(each) == n, below)]
+    rows = ["".join(row) for row in takewhile(lambda row: len(row) == n, below)]
     return len(rows) > 0 and (len(rows) % n == 0 or _are_small(rows, n))
 
 
@@ -600,8 +600,8 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
     These are the numbers of columns above grids, and empty rows that separate boxes or grids.
     """
     kept = list(lines)
-    for n, each in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):
-        rows = list(each)
+    for n, group in groupby(range(len(lines)), lambda k: len(_FIELD_END.split(lines[k]))):
+        rows = list(group)
         empty = {k for k in rows if not lines[k].strip(",; \t")}
         heads = {k for k in rows if k == rows[0] or k - 1 in empty}
         heads = {k for k in heads if _n_numbered(lines[k]) == n}
@@ -647,17 +647,17 @@ def _dashes(line: str) -> Cells:
 def _dashed(lines: Sequence[tuple[int, str]], is_row: Callable[[Any], object] = bool) -> Set[Cells]:
     """Return the cells of lines of dashes that are rows: other rows with dashes have as many."""
     undecided = {_dashes(line) for _, line in lines if _DASHES.fullmatch(line)}
-    found = set[Cells]()
+    decided = set[Cells]()
     for _, line in lines:
-        if undecided <= found:
+        if undecided <= decided:
             break
         if "-" in line and (words := row_of_cells(line)) and is_row(words):
             characters = "".join(words)
             if "-" in words:
-                found |= undecided & {(True, len(words))}
+                decided |= undecided & {(True, len(words))}
             if "-" in characters and len(characters) > len(words):
-                found |= undecided & {(False, len(characters))}
-    return found
+                decided |= undecided & {(False, len(characters))}
+    return decided
 
 
 def _rows(text: str) -> list[Row]:

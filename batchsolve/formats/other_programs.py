@@ -68,13 +68,13 @@ def read_constraints(text: str, rules: RuleReader) -> None:
 
 
 def _read_string(text: str, rules: RuleReader) -> None:
-    first, *constraints = "".join(text.split()).split(".")
-    if first or not constraints:
+    first, *parts = "".join(text.split()).split(".")
+    if first or not parts:
         raise ProblemError(f"{quoted(text)} is not a constraint string: it begins with a dot")
-    each = [(name or "Given", words) for name, *words in (c.split("~") for c in constraints)]
-    if rules.n != 9 and rules.n_cells == rules.n**2 and "Shape" not in dict(each):
+    constraints = [(name or "Given", words) for name, *words in (c.split("~") for c in parts)]
+    if rules.n != 9 and rules.n_cells == rules.n**2 and "Shape" not in dict(constraints):
         raise ProblemError(f"no Shape, which means 9x9, for a grid of {rules.n}x{rules.n}")
-    for name, words in each:
+    for name, words in constraints:
         if name not in _CONSTRAINTS:
             raise ProblemError(f"constraint {quoted(name)} is not supported")
         with malformed(f"constraint {quoted('~'.join([name, *words]))}"):
@@ -236,13 +236,13 @@ def _grid(rules: RuleReader, grid: Any) -> None:
             if not all(type(d) is int and 1 <= d <= n for d in digits):
                 raise ProblemError(f"{quoted(digits)} in row {k // n + 1}, column {k % n + 1}")
             rules.mark(k, digits)
-    given = [cell.get("region") for cell in cells]
-    if given.count(None) < n * n:
+    labels = [cell.get("region") for cell in cells]
+    if labels.count(None) < n * n:
         rows, columns = default_box(n) or (n, 1)
         boxes = [k // n // rows * rows + k % n // columns for k in range(n * n)]
-        regions = [box if one is None else one for one, box in zip(given, boxes, strict=True)]
+        filled = [box if label is None else label for label, box in zip(labels, boxes, strict=True)]
         rules.has_boxes = False
-        rules.houses += regions_of(regions, n)
+        rules.houses += regions_of(filled, n)
 
 
 def _killer_cage(rules: RuleReader, part: Part) -> None:
@@ -352,10 +352,10 @@ def read_grid_document(data: bytes) -> dict[str, list[str]]:
     rows = [
         {
             "id": key,
-            **_KINDS[name](*_size_and_lines(_text(one, "problem"))),
-            "solution": _solved(name, _text(one, "solution")),
+            **_KINDS[name](*_size_and_lines(_text(puzzle, "problem"))),
+            "solution": _solved(name, _text(puzzle, "solution")),
         }
-        for key, one in puzzles.items()
+        for key, puzzle in puzzles.items()
     ]
     names = list(dict.fromkeys(column for row in rows for column in row if column != "solution"))
     return {column: [row.get(column, "") for row in rows] for column in (*names, "solution")}
@@ -413,8 +413,8 @@ def _killer(n: int, lines: Lines) -> Columns:
         for label, word in zip(labels, words, strict=False):
             if label != "." or word != "-":  # a sum outside of cages is one for a cage "."
                 sums.setdefault(label, []).extend([] if word == "-" else [word])
-    each = [f"{label}={total}" for label, found in sums.items() for total in found or ["?"]]
-    return {"puzzle": "." * n * n, "cages": _joined(cages, n, n), "sums": " ".join(each)}
+    texts = [f"{label}={total}" for label, totals in sums.items() for total in totals or ["?"]]
+    return {"puzzle": "." * n * n, "cages": _joined(cages, n, n), "sums": " ".join(texts)}
 
 
 def _even_odd(n: int, lines: Lines) -> Columns:
@@ -459,8 +459,8 @@ def _renban(n: int, lines: Lines) -> Columns:
         for c, label in enumerate(line, 1):
             areas.setdefault(label, []).append(f"R{r}C{c}")
     areas.pop("-", None)
-    said = [f".Renban~{'~'.join(cells)}" for cells in areas.values() if len(cells) > 1]
-    constraints = _without_boxes(n) + "".join(said) if _fits(lines[n:], n, n) else "/"
+    renbans = [f".Renban~{'~'.join(cells)}" for cells in areas.values() if len(cells) > 1]
+    constraints = _without_boxes(n) + "".join(renbans) if _fits(lines[n:], n, n) else "/"
     return {"puzzle": _cells(n, lines[:n]), "constraints": constraints}
 
 

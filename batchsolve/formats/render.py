@@ -145,11 +145,11 @@ rank of the name of each option; and the names as JSON texts, by their ranks."""
 def _names_of(problem: ExactCover) -> _Names:
     """Build the names of all options."""
     names = [problem.option_name(o) for o in range(problem.n_options)]
-    each = sorted(set(names), key=str.encode)
-    rank_of = {name: rank for rank, name in enumerate(each)}
+    distinct = sorted(set(names), key=str.encode)
+    rank_of = {name: rank for rank, name in enumerate(distinct)}
     rank = np.array([rank_of[name] for name in names], np.uint32)
-    in_json = pa.array(list(map(json.dumps, each)), pa.string())
-    return pa.array(each, pa.string()), rank, in_json
+    in_json = pa.array(list(map(json.dumps, distinct)), pa.string())
+    return pa.array(distinct, pa.string()), rank, in_json
 
 
 # ---- rows -----------------------------------------------------------------------------------

@@ -77,11 +77,11 @@ class RuleReader:
 
     def key(self, *names: str) -> tuple[bool, list[list[Any]]]:
         """Return all that was read, and these names: the same in whatever order it was written."""
-        read = [tuple(getattr(self, kind)) for kind in KINDS]
+        rules = [tuple(getattr(self, kind)) for kind in KINDS]
         sums = {(tuple(sorted(cells)), total) for cells, total in self.sums}
         names_of = {*names, *self.names} - {""}
-        each = *Rules(self.n, self.places, *read).as_sets(), sums, names_of, set(self.strict)
-        return self.has_boxes, [sorted(some) for some in each]
+        sets = *Rules(self.n, self.places, *rules).as_sets(), sums, names_of, set(self.strict)
+        return self.has_boxes, [sorted(values) for values in sets]
 
     def check_is_square(self) -> None:
         """Raise `ProblemError` if the grids overlap."""
@@ -303,15 +303,15 @@ def _sums(text: str, labels: Sequence[str]) -> dict[str, int | None]:
                 raise ProblemError(f"{len(words)} sums for {len(labels)} cages; write A=10 B=7")
             words = list(map("{}={}".format, labels, words))
         pairs = [word.partition("=")[::2] for word in words]
-    found: dict[str, int | None] = {}
+    totals: dict[str, int | None] = {}
     for label, value in pairs:
         if not label or not re.fullmatch(r"\?|[0-9]{1,9}", value):
             wrong = label if not value else f"{label}={value}"
             raise ProblemError(f"{quoted(wrong)} is not a sum; write A=10 B=7")
-        if label in found:
+        if label in totals:
             raise ProblemError(f"cage {quoted(label)} has two sums")
-        found[label] = None if value == "?" else int(value)
-    return found
+        totals[label] = None if value == "?" else int(value)
+    return totals
 
 
 def read_marks(text: str, rules: RuleReader) -> None:

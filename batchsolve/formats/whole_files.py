@@ -59,8 +59,8 @@ def content_of(stream: Any, what: str = "has") -> bytes:
         If that is more than `MOST_BYTES`; the rest is not read.
     """
     content = bytearray()
-    while some := stream.read(_AT_ONCE):  # memory for that is taken before unpacking
-        content += some
+    while chunk := stream.read(_AT_ONCE):  # memory for that is taken before unpacking
+        content += chunk
         check_size(len(content), what)
     return bytes(content)
 
@@ -88,8 +88,8 @@ def unpacked(file: Any) -> Any:
     if begin == ZIP:
         with prefixed("cannot be read as a zip archive", InputError, zipfile.BadZipFile):
             archive = zipfile.ZipFile(file)
-        members = [one for one in archive.infolist() if not one.is_dir()]
-        members = [one for one in members if not one.filename.startswith("__MACOSX/")]
+        members = [member for member in archive.infolist() if not member.is_dir()]
+        members = [member for member in members if not member.filename.startswith("__MACOSX/")]
         if len(members) == 1:
             return archive.open(members[0])
         file.seek(0)
@@ -242,10 +242,10 @@ def folder_beside(path: str) -> Iterator[str]:
         If `only_writer` does, or an interrupted run has left its rows.
     """
     with only_writer(path) as folder:
-        if left := _rows_kept(path):
+        if kept := _rows_kept(path):
             raise OutputError(
                 f"{partial_path(path)}: an interrupted run (of solve, for instance) left its rows "
-                f"there; go on with that run and `resume`, delete {' and '.join(left)}, or name "
+                f"there; go on with that run and `resume`, delete {' and '.join(kept)}, or name "
                 f"another output"
             )
         yield folder
@@ -326,7 +326,7 @@ MOST_NESTED = 100  # lists and objects in one another
 _TOO_DEEP = f"nested more than {MOST_NESTED} deep"
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unique_fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of an object of JSON; of two with one name, Python would lose the first."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
@@ -335,7 +335,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_each_once)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique_fields)
 
 
 def loads(text: str) -> Any:
@@ -372,8 +372,8 @@ def _is_deep(value: Any) -> bool:
     """Return True if lists and objects are nested more than `MOST_NESTED` deep."""
     level = [value]
     for _ in range(MOST_NESTED):
-        inner = (one.values() if isinstance(one, dict) else one for one in level)
-        level = [each for some in inner for each in some if isinstance(each, list | dict)]
+        inner = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [value for values in inner for value in values if isinstance(value, list | dict)]
         if not level:
             return False
     return True

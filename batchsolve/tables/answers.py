@@ -73,7 +73,7 @@ def grid_type(kind: pa.DataType, n_digits: int) -> pa.DataType:
     """
     sizes, leaf = nested(kind)
     shape = {1: (n_digits**2,), 2: (n_digits, n_digits)}.get(len(sizes), ())
-    fits = all(size in (None, wanted) for size, wanted in zip(sizes, shape, strict=False))
+    fits = all(size in (None, length) for size, length in zip(sizes, shape, strict=False))
     return kind if shape and fits and (is_number(leaf) or is_text(leaf)) else pa.string()
 
 
@@ -111,7 +111,7 @@ class RowTable:
 
     Parameters
     ----------
-    given : pyarrow.Schema
+    old : pyarrow.Schema
         The input columns, as they are written.
     new : pyarrow.Schema
         The new columns.
@@ -124,15 +124,15 @@ class RowTable:
         The columns of the output.
     """
 
-    def __init__(self, given: pa.Schema, new: pa.Schema, find: Callable[[Any, Any], Found]) -> None:
+    def __init__(self, old: pa.Schema, new: pa.Schema, find: Callable[[Any, Any], Found]) -> None:
         self._find, self._new = find, new.names
-        self.schema = with_new_columns(given, list(new))
+        self.schema = with_new_columns(old, list(new))
 
     def rows(self, batch: Any, answers: Any) -> OutputRows:
         """Return the output rows of a batch, and their sums."""
-        given, sums, columns = self._find(batch, answers)
+        inputs, sums, columns = self._find(batch, answers)
         new = [columns[name] for name in self._new]
-        table = pa.Table.from_arrays([*given.columns, *new], schema=self.schema)
+        table = pa.Table.from_arrays([*inputs.columns, *new], schema=self.schema)
         return OutputRows(table, len(batch), sums)
 
 
@@ -178,8 +178,8 @@ class RowValues:
         batch, status = self.batch, self.status
         agrees, has_given = np.zeros((2, len(status)), np.bool_)
         for grids, (digits, places, _) in zip(batch.grids, self.solved, strict=True):
-            given = grids.given if len(places) == len(grids.rows) else grids.given[places]
-            wrong = np.flatnonzero(digits != given) // given.shape[1]
+            solutions = grids.given if len(places) == len(grids.rows) else grids.given[places]
+            wrong = np.flatnonzero(digits != solutions) // solutions.shape[1]
             agrees[np.delete(grids.rows[places], wrong)] = True
             has_given[grids.rows] = grids.has_given
         others = np.flatnonzero(status != Status.UNIQUE)
@@ -257,15 +257,15 @@ def _solved(
     """
     values, columns = RowValues(batch, answers, limit), {}
     pairs = zip(batch.grids, values.solved, strict=True)
-    grids_of = [_column(kind, grids.shape, digits, has) for grids, (digits, _, has) in pairs]
-    columns["solution"] = _in_order(grids_of, batch)
+    solutions = [_column(kind, grids.shape, digits, where) for grids, (digits, _, where) in pairs]
+    columns["solution"] = _in_order(solutions, batch)
     sums = values.sums
     if batch.has_given:
         columns["agrees"], sums.counts["disagree"] = values.agreement()
     if canonical:
         # a search that failed has not checked the clues
         valid = (values.status != Status.INVALID) & (batch.first_clashes() < 0)
-        forms = [_forms(kind, each, valid[each.rows], values.messages) for each in batch.grids]
+        forms = [_forms(kind, grids, valid[grids.rows], values.messages) for grids in batch.grids]
         columns["canonical"] = _in_order(forms, batch)
     return batch.table, sums, columns | values.columns()
 
@@ -285,8 +285,8 @@ def _forms(
     """Return the canonical forms of valid puzzles; add a message if one was not found."""
     has_form, are_plain = np.zeros(len(is_valid), np.bool_), grids.are_plain
     places = np.flatnonzero(is_valid & are_plain)
-    found, forms, why = forms_of_shape(grids.shape, grids.puzzles, places)
-    has_form[found] = True
+    places, forms, why = forms_of_shape(grids.shape, grids.puzzles, places)
+    has_form[places] = True
     for place in np.flatnonzero(is_valid & ~has_form).tolist():
         row = int(grids.rows[place])
         messages[row] = messages.get(row) or (why if are_plain[place] else NO_SYMMETRY)
@@ -303,9 +303,9 @@ def solved_among(grids: Grids, answers: Answers) -> Solutions:
     has_all = len(grids.rows) == len(answers)
     digits, rows = answers.grids(grids.shape.problem, None if has_all else grids.holds)
     places = grids.places(rows)
-    has = np.zeros(len(grids.rows), np.bool_)
-    has[places] = True
-    return digits, places, has
+    has_solution = np.zeros(len(grids.rows), np.bool_)
+    has_solution[places] = True
+    return digits, places, has_solution
 
 
 def _in_order(columns: list[pa.Array], batch: Batch) -> pa.Array:
@@ -324,7 +324,7 @@ def sparse_text(values: dict[int, str | None], n: int) -> pa.Array:
     return pa.array(values.values(), pa.string()).take(pa.array(places, mask=places < 0))
 
 
-def with_new_columns(given: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
+def with_new_columns(schema: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
     """Return the schema of an output: the input columns, then new ones.
 
     An input column with the name of a new column is renamed to ``given_…``, or to ``given_…_2``
@@ -332,16 +332,16 @@ def with_new_columns(given: pa.Schema, new: Sequence[pa.Field]) -> pa.Schema:
 
     Examples
     --------
-    >>> given = pa.schema([("nodes", pa.string()), ("id", pa.string())])
-    >>> with_new_columns(given, [pa.field("nodes", pa.int64())]).names
+    >>> schema = pa.schema([("nodes", pa.string()), ("id", pa.string())])
+    >>> with_new_columns(schema, [pa.field("nodes", pa.int64())]).names
     ['given_nodes', 'id', 'nodes']
     """
-    answers, fields = {field.name for field in new}, list(given)
-    taken = answers.union(given.names)
-    for k, name in enumerate(given.names):
-        if name in answers:
-            wanted = chain([f"given_{name}"], (f"given_{name}_{n}" for n in count(2)))
-            free = next(each for each in wanted if each not in taken)
+    new_names, fields = {field.name for field in new}, list(schema)
+    taken = new_names.union(schema.names)
+    for k, name in enumerate(schema.names):
+        if name in new_names:
+            choices = chain([f"given_{name}"], (f"given_{name}_{n}" for n in count(2)))
+            free = next(choice for choice in choices if choice not in taken)
             taken.add(free)
             fields[k] = fields[k].with_name(free)
     return pa.schema([*fields, *new])
@@ -487,8 +487,8 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _plain(value: object) -> str:
@@ -558,15 +558,15 @@ def join_lines(columns: Sequence[pa.StringArray], delimiter: str) -> pa.Buffer:
     if not has_blank_line:
         lines = pa.BufferOutputStream()
         table = pa.table(columns, list(map(str, range(len(columns)))))
-        how = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
+        options = {"delimiter": delimiter, "quoting_style": "none", "batch_size": _ROWS_AT_ONCE}
         with suppress(pa.ArrowInvalid):  # a value needs quotation marks
-            pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **how))
+            pacsv.write_csv(table, lines, pacsv.WriteOptions(include_header=False, **options))
             return lines.getvalue()
-    *most, last = (_quoted(column, delimiter) for column in columns)
-    if not most:
+    *texts, last = (_quoted(column, delimiter) for column in columns)
+    if not texts:
         last = pc.if_else(pc.equal(last, ""), '""', last)
     ended = pc.binary_join_element_wise(last, "\n", "")
-    return bytes_of(pc.binary_join_element_wise(*most, ended, delimiter))
+    return bytes_of(pc.binary_join_element_wise(*texts, ended, delimiter))
 
 
 def _quoted(column: pa.StringArray, delimiter: str) -> pa.StringArray:
@@ -651,14 +651,14 @@ class OutputRows:
         return replace(self, data=data, written=Written.of(data))
 
 
-def written_to(file: IO[bytes], most: int | None = None) -> Written:
-    """Return the length and checksum of a file from its position on, of at most `most` bytes."""
+def written_to(file: IO[bytes], max_bytes: int | None = None) -> Written:
+    """Return the length and checksum of a file from its position on, up to `max_bytes`."""
     n_bytes = checksum = 0
-    left = sys.maxsize if most is None else most
-    while left and (data := file.read(min(READ_BYTES, left))):
+    remaining = sys.maxsize if max_bytes is None else max_bytes
+    while remaining and (data := file.read(min(READ_BYTES, remaining))):
         checksum = zlib.crc32(data, checksum)
         n_bytes += len(data)
-        left -= len(data)
+        remaining -= len(data)
     return Written(n_bytes, checksum)
 
 
@@ -680,7 +680,7 @@ def sums_of(content: bytes | pa.Table) -> Checksums:
 
 def joined_sums(first: Checksums, second: Checksums) -> Checksums:
     """Return the sums of records and of those that follow."""
-    return tuple(one.plus(other) for one, other in zip_longest(first, second, fillvalue=NOTHING))
+    return tuple(a.plus(b) for a, b in zip_longest(first, second, fillvalue=NOTHING))
 
 
 def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
@@ -691,8 +691,8 @@ def _bytes_of(column: pa.Array) -> Iterator[pa.Buffer | bytes]:
     yield np.asarray(column.is_valid()).tobytes()
     column, kind = column.drop_null(), column.type
     if types.is_struct(kind):
-        for each in column.flatten():
-            yield from _bytes_of(each)
+        for field in column.flatten():
+            yield from _bytes_of(field)
     elif is_list(kind):
         yield np.asarray(pc.list_value_length(column)).tobytes()
         yield from _bytes_of(column.flatten())
@@ -733,12 +733,12 @@ def _zeros(k: int) -> int:
     return _product(_zeros(k - 1), _zeros(k - 1)) if k else _ONE >> 8
 
 
-def _product(one: int, other: int) -> int:
+def _product(a: int, b: int) -> int:
     """Multiply two remainders."""
     product = 0
-    while one:
-        if one & _ONE:
-            product ^= other
-        one = (one << 1) & 0xFFFFFFFF
-        other = (other >> 1) ^ (_POLYNOMIAL if other & 1 else 0)
+    while a:
+        if a & _ONE:
+            product ^= b
+        a = (a << 1) & 0xFFFFFFFF
+        b = (b >> 1) ^ (_POLYNOMIAL if b & 1 else 0)
     return product

@@ -38,7 +38,7 @@ class RowsError(InputError):
 
     Parameters
     ----------
-    what : str
+    fault : str
         The fault of the rows.
     first, last : int
         Their numbers, counted from 1 in the block.
@@ -46,23 +46,23 @@ class RowsError(InputError):
         The name of the file in messages.
     """
 
-    def __init__(self, what: str, first: int, last: int, name: str = "") -> None:
-        super().__init__(what, first, last, name)  # the arguments for unpickling
-        self.what, self.first, self.last, self.name = what, first, last, name
+    def __init__(self, fault: str, first: int, last: int, name: str = "") -> None:
+        super().__init__(fault, first, last, name)  # the arguments for unpickling
+        self.fault, self.first, self.last, self.name = fault, first, last, name
 
     def __str__(self) -> str:
         name = f"{self.name}: " if self.name else ""
         is_one = self.first == self.last
         rows = f"row {self.first}" if is_one else f"rows {self.first} to {self.last}"
-        return f"{name}{rows}: {self.what}"
+        return f"{name}{rows}: {self.fault}"
 
     def of(self, name: str) -> RowsError:
         """Return the same error with the name of a file."""
-        return RowsError(self.what, self.first, self.last, name)
+        return RowsError(self.fault, self.first, self.last, name)
 
     def after(self, rows: int) -> RowsError:
         """Return the same error for a block that follows `rows` rows of its file."""
-        return RowsError(self.what, rows + self.first, rows + self.last, self.name)
+        return RowsError(self.fault, rows + self.first, rows + self.last, self.name)
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,10 @@ def lines(layout: Layout, data: bytes) -> Rows:
     Comments, which begin with ``#``, and blank lines are dropped. A single column holds whole
     lines.
     """
-    found, n = _lines(data), len(layout.schema)
+    texts, n = _lines(data), len(layout.schema)
     if n == 1:
-        return pa.Table.from_arrays([found], schema=layout.schema), {}
-    fields = pc.split_pattern_regex(found, r"\s+")
+        return pa.Table.from_arrays([texts], schema=layout.schema), {}
+    fields = pc.split_pattern_regex(texts, r"\s+")
     faults = {}
     if (odd := np.flatnonzero(np.asarray(pc.list_value_length(fields)) != n)).size:
         values = fields.to_pylist()
@@ -139,12 +139,12 @@ def _lines(data: bytes, around: str = "") -> pa.Array:
     """
     data.decode()  # raises an error that says which bytes are not UTF-8; pyarrow's does not
     bounds = pa.py_buffer(np.array([0, len(data)], np.int32))
-    whole = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
-    found = pc.split_pattern(whole, "\n").values
-    found = pc.utf8_trim(found, around) if around else pc.utf8_trim_whitespace(found)
+    text = pa.StringArray.from_buffers(1, bounds, pa.py_buffer(data))
+    texts = pc.split_pattern(text, "\n").values
+    texts = pc.utf8_trim(texts, around) if around else pc.utf8_trim_whitespace(texts)
     if b"#" in data:
-        found = pc.replace_substring_regex(found, pattern=r"(^|\s+)#.*", replacement="")
-    return found.filter(pc.greater(pc.binary_length(found), 0))
+        texts = pc.replace_substring_regex(texts, pattern=r"(^|\s+)#.*", replacement="")
+    return texts.filter(pc.greater(pc.binary_length(texts), 0))
 
 
 def delimited(layout: Layout, data: bytes) -> Rows:
@@ -200,8 +200,8 @@ def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
             csv.field_size_limit(before)
 
 
-def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[int, bool]:
-    """Find the end of the last complete record, or of record `most` from `begin` on if not 0.
+def record_end(data: bytes, begin: int, delimiter: str, number: int = 0) -> tuple[int, bool]:
+    """Find the end of the last complete record, or of record `number` from `begin` on if not 0.
 
     Returns
     -------
@@ -210,7 +210,7 @@ def record_end(data: bytes, begin: int, delimiter: str, most: int = 0) -> tuple[
     quoted : bool
         True if a quotation mark is open at the end of the search.
     """
-    return native.record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), most)
+    return native.record_end(np.frombuffer(data, np.uint8), begin, ord(delimiter or "\0"), number)
 
 
 def never_closed(record: bytes) -> InputError:
@@ -394,14 +394,14 @@ def as_json(table: pa.Table, name: str) -> pa.ChunkedArray:
     if not pa.types.is_struct(kind):
         return column
     texts = [
-        None if each is None else json.dumps(_without_nulls(each)) for each in column.to_pylist()
+        None if value is None else json.dumps(_without_nulls(value)) for value in column.to_pylist()
     ]
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
 def _without_nulls(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_nulls(each) for each in value]
+        return [_without_nulls(inner) for inner in value]
     if isinstance(value, dict):
         return {k: _without_nulls(v) for k, v in value.items() if v is not None}
     return value
@@ -498,16 +498,16 @@ def in_one_line(text: pa.Array) -> pa.Array:
         is_other &= np.asarray(pc.fill_null(pc.greater(pc.binary_length(text), 0), False))
     if not is_other.any():
         return text
-    other = pa.array(is_other)
-    lines = [grid_texts.in_one_line(each) for each in text.filter(other).to_pylist()]
-    return pc.replace_with_mask(text, other, pa.array(lines, pa.string()))
+    mask = pa.array(is_other)
+    lines = [grid_texts.in_one_line(grid) for grid in text.filter(mask).to_pylist()]
+    return pc.replace_with_mask(text, mask, pa.array(lines, pa.string()))
 
 
 def _with_lists(text: pa.Array) -> pa.Array:
     """Write lists of N² whole numbers, or of N such rows, in one line; the core reads these."""
     if not (are_lists := _match(text, _LIST)).any():
         return text
-    lists = written = text.filter(pa.array(are_lists))
+    lists = originals = text.filter(pa.array(are_lists))
     for old, new in (("null", "."), ("None", "."), ("[", " "), ("\n", " ")):
         lists = pc.replace_substring(lists, old, new)
     rows = pc.split_pattern(lists, "]")
@@ -515,7 +515,7 @@ def _with_lists(text: pa.Array) -> pa.Array:
     are_square = _are_square(owners, sizes, len(lists))
     lists = pc.replace_substring(lists, "]", " ")
     are_square &= forms(lists) != NO_FORM
-    lists = pc.if_else(are_square, pc.ascii_trim(lists, " "), written)
+    lists = pc.if_else(are_square, pc.ascii_trim(lists, " "), originals)
     return pc.replace_with_mask(text, pa.array(are_lists), lists)
 
 
@@ -539,10 +539,10 @@ def pencil_marks(text: pa.Array, lines: pa.Array) -> dict[int, str]:
     """
     if lines is text:
         return {}
-    some = np.flatnonzero(pc.fill_null(pc.not_equal(text, lines), False))
-    some = some[_match(text.take(pa.array(some)), _SEVERAL)]
-    marks = map(grid_texts.pencil_marks, text.take(pa.array(some)).to_pylist())
-    return {k: each for k, each in zip(some.tolist(), marks, strict=True) if each}
+    places = np.flatnonzero(pc.fill_null(pc.not_equal(text, lines), False))
+    places = places[_match(text.take(pa.array(places)), _SEVERAL)]
+    marks = map(grid_texts.pencil_marks, text.take(pa.array(places)).to_pylist())
+    return {place: mark for place, mark in zip(places.tolist(), marks, strict=True) if mark}
 
 
 def _match(text: pa.Array, pattern: str) -> Bools:
@@ -609,14 +609,14 @@ def number_kinds(names: Sequence[str], table: pa.Table) -> Kinds:
     >>> number_kinds(["id", "zip", "rating"], table)["rating"]
     [DataType(double)]
     """
-    found = {}
+    kinds = {}
     for name in names:
         values = table[name].filter(pc.not_equal(table[name], ""))
-        found[name] = [kind for kind in _KINDS if _holds(values, kind)]
-    return found
+        kinds[name] = [kind for kind in _KINDS if _holds(values, kind)]
+    return kinds
 
 
-def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
+def number_types(parts: Iterable[Kinds]) -> dict[str, pa.DataType]:
     """Return the types of the columns that hold only numbers in all parts of a table.
 
     Examples
@@ -626,7 +626,7 @@ def number_types(found: Iterable[Kinds]) -> dict[str, pa.DataType]:
     {'id': DataType(double)}
     """
     common: Kinds = {}
-    for kinds in found:
+    for kinds in parts:
         common = {
             name: [kind for kind in common.get(name, _KINDS) if kind in kinds[name]]
             for name in kinds

@@ -76,7 +76,7 @@ class Corpus(Tables):
     ----------
     inputs : sequence of str or Source
         Files of the same columns, ``-`` for standard input, or a table.
-    how : FileSettings, optional
+    files : FileSettings, optional
         The notation: ``column``, ``solution_column``, ``box``, ``alphabet``, ``blank``, ``rules``,
         ``regions`` and ``rule_columns``. The columns `COLUMNS` give rows other rules. With
         ``filename``, rows get a column with the name of the file that they are from.
@@ -118,7 +118,7 @@ class Corpus(Tables):
     def __init__(
         self,
         inputs: Sequence[str | Source],
-        how: FileSettings | None = None,
+        files: FileSettings | None = None,
         *,
         problem: GridProblem | None = None,
         size: BlockSize | None = None,
@@ -126,22 +126,22 @@ class Corpus(Tables):
         other_columns: Sequence[str] = (),
         more_tables: bool = False,
     ) -> None:
-        how = how or FileSettings()
-        check_blanks(how.blank)
-        given = RuleColumns(0, how.box, how.rules, how.regions, fixed=problem)
-        super().__init__(open_all(inputs), how.filename, size)
-        self._blank, self._filename = how.blank, how.filename
-        self._check_named(how.column, how.solution_column)
-        self._rule_columns = self._columns_of_rules(how.rule_columns)
+        files = files or FileSettings()
+        check_blanks(files.blank)
+        rules = RuleColumns(0, files.box, files.rules, files.regions, fixed=problem)
+        super().__init__(open_all(inputs), files.filename, size)
+        self._blank, self._filename = files.blank, files.filename
+        self._check_named(files.column, files.solution_column)
+        self._rule_columns = self._columns_of_rules(files.rule_columns)
         self._predictions = {*self._named(other_columns), *other_columns}
         for sample, is_last in self._samples():
             self._sample = sample
             self.has_more_rows = more_tables or len(sample) >= SAMPLE_ROWS or not is_last
             try:
-                found = how.column or self._puzzle_column(how.solution_column)
-                self.solution_column = how.solution_column or self._solution_column(found or "")
-                self.column = found or self._blank_column(given.known_digits)
-                self.reader = self._choose_shapes(given, how.alphabet, one_shape)
+                column = files.column or self._puzzle_column(files.solution_column)
+                self.solution_column = files.solution_column or self._solution_column(column or "")
+                self.column = column or self._blank_column(rules.known_digits)
+                self.reader = self._choose_shapes(rules, files.alphabet, one_shape)
                 break
             except InputError:
                 if is_last:
@@ -216,7 +216,7 @@ class Corpus(Tables):
                     parts.setdefault(value, []).append(stacks.take(indices == k))
             if len(parts) > MOST_STRATA:
                 raise InputError(f"column {quoted(by)} has more than {MOST_STRATA} values")
-        return first, {value: Stacks.concatenate(some) for value, some in parts.items()}
+        return first, {value: Stacks.concatenate(group) for value, group in parts.items()}
 
     @property
     def given_column(self) -> str | None:
@@ -297,13 +297,13 @@ class Corpus(Tables):
                     )
                 which = f"no column is known as a puzzle column, nor holds grids: {names}"
             raise InputError(f"{which}{self._parted()}; say which with `column`")
-        [found] = grids
-        if self._rule_columns and not by_name and self._holds_full_grids(found):
+        [column] = grids
+        if self._rule_columns and not by_name and self._holds_full_grids(column):
             raise InputError(
-                f"column {quoted(found)} holds full grids beside rules: if they are solutions, "
+                f"column {quoted(column)} holds full grids beside rules: if they are solutions, "
                 f"name it as `solution_column`, and if puzzles, as `column`"
             )
-        return found
+        return column
 
     def _holds_full_grids(self, name: str) -> bool:
         """Return True if every value of a column has each digit N times, whatever the first is."""
@@ -316,7 +316,7 @@ class Corpus(Tables):
             kinds.append(Signs(blanks=self._blank).notation(seen))
         is_given = np.asarray(pc.greater(pc.fill_null(pc.binary_length(texts), 0), 0))
         grids = (np.sort(notation.encode(texts)[0][is_given], axis=1) for notation in kinds)
-        return any((each == np.repeat(np.arange(1, n + 1), n)).all() for each in grids)
+        return any((digits == np.repeat(np.arange(1, n + 1), n)).all() for digits in grids)
 
     def _has_blanks(self, name: str) -> bool:
         """Return True if any value of a column has a character that can be a blank cell."""
@@ -361,8 +361,8 @@ class Corpus(Tables):
         return name
 
     def _solution_column(self, taken: str) -> str | None:
-        named = [name for name in self._named(SOLUTION_NAMES) if name != taken]
-        return next(filter(self._size_in, named), next(iter(named), None))
+        names = [name for name in self._named(SOLUTION_NAMES) if name != taken]
+        return next(filter(self._size_in, names), next(iter(names), None))
 
     def _size_in(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> int | None:
         """Return the size of the grids that most values of a column are; None if they are none.
@@ -379,8 +379,8 @@ class Corpus(Tables):
                 return seen.form.n_digits
         return None
 
-    def _named(self, known: Sequence[str]) -> list[str]:
-        return [column for name in known for column in self.columns if _plain(column) == name]
+    def _named(self, names: Sequence[str]) -> list[str]:
+        return [column for name in names for column in self.columns if _plain(column) == name]
 
     def _parted(self) -> str:
         """Return the delimiter in words, because it may be the mistake."""
@@ -388,13 +388,13 @@ class Corpus(Tables):
         delimiter = self._sources[0].layout.delimiter
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
-    def _choose_shapes(self, given: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
+    def _choose_shapes(self, rules: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
         which = self.schema, self.column, self.solution_column
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
         reader = partial(Reader, *which, filename=self._filename, sizing=self._sizing)
-        reader = partial(reader, has_boxes=boxes is not None, box_is_named=given.box is not None)
+        reader = partial(reader, has_boxes=boxes is not None, box_is_named=rules.box is not None)
         has_boxes = any(boxes or ())
-        if (drawn := self._drawn(given)) is not None:
+        if (drawn := self._drawn(rules)) is not None:
             assert drawn.drawing is not None
             if has_boxes:
                 raise InputError(
@@ -416,9 +416,9 @@ class Corpus(Tables):
             # no row has a grid, and the rules tell their size
             texts = blank_grids(self._sample, self._sizing)
         codes = forms(texts)
-        given = replace(given, names=names)
-        need_boxes = given.need_boxes and not has_boxes
-        size = given.known_digits or most_frequent_size(codes, need_boxes)
+        rules = replace(rules, names=names)
+        need_boxes = rules.need_boxes and not has_boxes
+        size = rules.known_digits or most_frequent_size(codes, need_boxes)
         if not len(self._sample):  # without rows, any choice will do
             size = size or 9
             alphabet = usual_notation(size).name
@@ -429,20 +429,20 @@ class Corpus(Tables):
             raise InputError(
                 f"column {quoted(self.column)} holds no grids: {self._example()}; {why}"
             )
-        usual = given.box
-        if boxes is not None and given.box is None:
+        usual = rules.box
+        if boxes is not None and rules.box is None:
             sizes = (codes // 2).tolist()
-            of_size = (box for box, each in zip(boxes, sizes, strict=True) if each in (0, size))
+            of_size = (box for box, n in zip(boxes, sizes, strict=True) if n in (0, size))
             usual = _most_common(box for box in of_size if box is None or prod(box) == size)
-        main = replace(given, n_digits=size, box=usual)
-        is_one = one_shape or given.known_digits is not None or self._has_one_size()
+        main = replace(rules, n_digits=size, box=usual)
+        is_one = one_shape or rules.known_digits is not None or self._has_one_size()
         form, others = most_frequent_form(codes, size), list[Form]()
         if not is_one:
-            found = map(Form.of, np.unique(codes[~np.isin(codes, [NO_FORM, form.code])]).tolist())
-            others = [each for each in found if not need_boxes or default_box(each.n_digits)]
+            rarer = map(Form.of, np.unique(codes[~np.isin(codes, [NO_FORM, form.code])]).tolist())
+            others = [other for other in rarer if not need_boxes or default_box(other.n_digits)]
         has_blank = len(symbols_of(alphabet or "")) not in codes // 2
         signs = Signs(alphabet, self._blank, has_blank=has_blank)
-        is_for_others = any(signs.names(each.n_digits) for each in others)
+        is_for_others = any(signs.names(other.n_digits) for other in others)
         is_for_others |= not is_one and self.has_more_rows and signs.may_name_others
         notation = self._notation(self._shown(texts, codes, form), signs, is_for_others)
         if signs.names(size):
@@ -450,10 +450,10 @@ class Corpus(Tables):
         elif alphabet and alphabet[0] not in BLANKS:
             signs = replace(signs, like=symbols_of(alphabet))
         known = {}
-        for each in others:
+        for other in others:
             with suppress(InputError):  # rows of this form must tell theirs
-                own = signs.notation(self._shown(texts, codes, each))
-                known[each] = own, self._solution_notation(codes, each, own)
+                other_notation = signs.notation(self._shown(texts, codes, other))
+                known[other] = other_notation, self._solution_notation(codes, other, other_notation)
         return reader(
             main=Shape(main, notation, self._solution_notation(codes, form, notation)),
             signs=signs,
@@ -497,19 +497,19 @@ class Corpus(Tables):
         """Return the notation of given solutions: that of the puzzles, unless the form differs."""
         if self.solution_column is None:
             return notation
-        given = self._beside(self.solution_column, pa.array(np.flatnonzero(codes == form.code)))
-        codes_given = forms(given)
-        are_other = codes_given == form.other.code
-        if not are_other.any() or most_frequent_form(codes_given, form.n_digits) == form:
+        solutions = self._beside(self.solution_column, pa.array(np.flatnonzero(codes == form.code)))
+        solution_codes = forms(solutions)
+        are_other = solution_codes == form.other.code
+        if not are_other.any() or most_frequent_form(solution_codes, form.n_digits) == form:
             return notation
-        seen = shown(given.filter(pa.array(are_other)), form.other, self._blank, [given])
+        seen = shown(solutions.filter(pa.array(are_other)), form.other, self._blank, [solutions])
         if notation.first_number is not None:
             seen = seen._replace(first=notation.first_number)
         with suppress(InputError):
             return Signs(blanks=self._blank).notation(seen)
         return notation
 
-    def _drawn(self, given: RuleColumns) -> RuleColumns | None:
+    def _drawn(self, rules: RuleColumns) -> RuleColumns | None:
         """Return the rules of grids that overlap, if most of the first values are such grids.
 
         Their layout is drawn in the values, or named among the rules.
@@ -517,17 +517,17 @@ class Corpus(Tables):
         sample = self._sample.select([self.column])[:100]
         values = columns.as_text(sample, self.column).to_pylist()
         drawing = _most_common(drawing_of(value or "") for value in values)
-        name, _ = split_layout(given.rules)
-        if name is None and self._holds_rules(RULES) and given.fixed is None:
+        name, _ = split_layout(rules.rules)
+        if name is None and self._holds_rules(RULES) and rules.fixed is None:
             texts = rule_texts(self._sample[:100], RULES).to_pylist()
             name = _most_common(_layout_in(text or "") for text in texts)
         if drawing is None and name is None:
             return None
-        given = replace(given, n_digits=given.known_digits or 9)
+        rules = replace(rules, n_digits=rules.known_digits or 9)
         if name is not None:
-            given = replace(given, rules="+".join(filter(None, (name, given.rules))))
-            drawing = drawing or given.base().drawing
-        return replace(given, drawing=drawing)
+            rules = replace(rules, rules="+".join(filter(None, (name, rules.rules))))
+            drawing = drawing or rules.base().drawing
+        return replace(rules, drawing=drawing)
 
     def _columns_of_rules(self, named: str | None) -> list[str]:
         """Return the columns of rules that a user names, or all that can be some."""
@@ -609,8 +609,8 @@ def _plain(name: str) -> str:
 
 def _most_common(values: Iterable[T]) -> T | None:
     """Return the most common of some values, or None if there are none."""
-    found = Counter(values).most_common(1)
-    return found[0][0] if found else None
+    top = Counter(values).most_common(1)
+    return top[0][0] if top else None
 
 
 def _shown_in(texts: pa.Array, blank: str | None) -> Shown | None:

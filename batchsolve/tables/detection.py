@@ -99,7 +99,7 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
     first = _GAP.split(first_lines.strip(), 1)[0]
     if drawing_of(first) and not drawing_of(first.split()[0]):  # of grids that overlap
         drawings = _GAP.split(content().removeprefix(columns.BOM).decode().strip())
-        return pa.table({"puzzle": ["".join(each.split()) for each in drawings]})
+        return pa.table({"puzzle": ["".join(drawing.split()) for drawing in drawings]})
     if form := grid_texts.form_of_drawing(first_lines):
         return _drawn_table(content().removeprefix(columns.BOM).decode(), form)
     return None
@@ -257,9 +257,9 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
 def _first_lines(head: bytes) -> tuple[str, str]:
     """Return the first two lines that are neither empty nor a comment; empty ones if they lack."""
     # the end of the head may cut a character, which is left out
-    each = (utf_8_decode(line)[0].strip(" \r\n") for line in io.BytesIO(head))
-    told = (line for line in each if line.strip() and not line.startswith("#"))
-    return next(told, ""), next(told, "")
+    decoded = (utf_8_decode(line)[0].strip(" \r\n") for line in io.BytesIO(head))
+    lines = (line for line in decoded if line.strip() and not line.startswith("#"))
+    return next(lines, ""), next(lines, "")
 
 
 def _comments(head: bytes, first: str, is_header: bool) -> int:
@@ -313,7 +313,7 @@ def _has_words(line: str) -> bool:
 def _names_a_grid(line: str, below: str) -> bool:
     """Return True if a line, without numbers, has a name above a grid of the line below."""
     delimiter = _delimiter(line)
-    fields, texts = ([f.strip(' "') for f in each.split(delimiter)] for each in (line, below))
+    fields, texts = ([f.strip(' "') for f in text.split(delimiter)] for text in (line, below))
     are_alike = len(fields) == len(texts) and not any(map(str.isdecimal, fields))
     return are_alike and any(map(_is_name, fields, texts))
 
@@ -342,7 +342,7 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     ``puzzle``, ``column_2``, ….
     """
     begin = len(head) - len(head.lstrip(b"\r\n"))
-    end, is_open = columns.record_end(head, begin, delimiter, most=1)
+    end, is_open = columns.record_end(head, begin, delimiter, number=1)
     if end == begin:
         if is_open:
             raise columns.never_closed(head[begin:])
@@ -354,8 +354,8 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
         below = _fields(head[end:].decode(errors="replace"), delimiter)
     grids = {k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)}
     if grids or any(map(_is_faulty, names, below)):
-        found = enumerate(below[: len(names)])
-        grids |= {k for k, field in found if grid_texts.looks_like_grid(field)}
+        numbered = enumerate(below[: len(names)])
+        grids |= {k for k, field in numbered if grid_texts.looks_like_grid(field)}
         return _headless_names(len(names), sorted(grids)), begin
     if (name := repeated(names)) is not None:
         raise InputError(
@@ -614,9 +614,9 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     opened: list[SimpleQueue[Source | Exception]] = [SimpleQueue() for _ in inputs]
 
     def open_some() -> None:
-        for k, one in waiting:
+        for k, table in waiting:
             try:
-                opened[k].put(_source(one))
+                opened[k].put(_source(table))
             except Exception as error:
                 opened[k].put(error)
 
@@ -624,8 +624,8 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     try:
         for _ in range(min(OPENED_AT_ONCE, len(inputs))):
             threading.Thread(target=open_some, daemon=True).start()
-        for each in opened:
-            source = each.get()
+        for queue in opened:
+            source = queue.get()
             if isinstance(source, Exception):
                 raise source
             sources.append(source)
@@ -634,8 +634,8 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     return sources
 
 
-def _source(one: str | Source) -> Source:
-    return open_source(one) if isinstance(one, str) else one
+def _source(table: str | Source) -> Source:
+    return open_source(table) if isinstance(table, str) else table
 
 
 def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[str | TableSource]:
@@ -651,22 +651,22 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
 
     Examples
     --------
-    >>> some = files_and_tables("the input", ["a.csv", pa.table({"puzzle": []})], "against")
-    >>> some[0], some[1].path
+    >>> sources = files_and_tables("the input", ["a.csv", pa.table({"puzzle": []})], "against")
+    >>> sources[0], sources[1].path
     ('a.csv', 'against[1]')
     """
-    found: list[str | TableSource] = []
-    for k, one in enumerate(each_of(inputs)):
-        if isinstance(one, str | bytes | os.PathLike):
-            found += files_of([path_of(what, one)])
+    sources: list[str | TableSource] = []
+    for k, table in enumerate(each_of(inputs)):
+        if isinstance(table, str | bytes | os.PathLike):
+            sources += files_of([path_of(what, table)])
         else:
-            which = name if one is inputs else f"{name}[{k}]"
-            found.append(TableSource(columns.without_views(arrow_table(one)), which))
-    check_read_once(found)
-    return found
+            which = name if table is inputs else f"{name}[{k}]"
+            sources.append(TableSource(columns.without_views(arrow_table(table)), which))
+    check_read_once(sources)
+    return sources
 
 
 def check_read_once(*inputs: Sequence[str | TableSource]) -> None:
     """Raise `InputError` if several inputs are standard input."""
-    if sum(some.count("-") for some in inputs) > 1:
+    if sum(files.count("-") for files in inputs) > 1:
         raise InputError("standard input can be read once; name a file")

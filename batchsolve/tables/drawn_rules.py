@@ -92,11 +92,11 @@ class DrawnRules:
             raise InputError("`constraints` with sums or digits of cells go with no drawn rules")
         kinds = () if wanted.marks is None else words_of("marks", wanted.marks, KINDS)
         if wanted.cages is not None:
-            least, most = wanted.cages
-            if not 1 <= least <= most <= n or any(
-                comb(n, size) > MOST_SETS for size in range(least, most + 1)
+            min_cells, max_cells = wanted.cages
+            if not 1 <= min_cells <= max_cells <= n or any(
+                comb(n, size) > MOST_SETS for size in range(min_cells, max_cells + 1)
             ):
-                raise InputError(f"no cages of {least} to {most} cells for {n} digits")
+                raise InputError(f"no cages of {min_cells} to {max_cells} cells for {n} digits")
         if wanted.cage_layout is not None:
             layout, rules = _with_layout(wanted.cage_layout, rules)
         lines = None if wanted.lines is None else _checked_lines(wanted.lines, wanted.line_cells, n)
@@ -114,14 +114,14 @@ class DrawnRules:
 
     def regions(self, keys: Keys, rows: Ints, attempts: Ints) -> OwnRules:
         """Return the rules of rows before they have solutions: their regions."""
-        given = OwnRules.blank(len(rows))
+        rules = OwnRules.blank(len(rows))
         if not self.has_regions:
-            return given
+            return rules
         regions = native.draw_regions(keys, rows, attempts, self.rules.n_digits)
-        return given._replace(regions=regions)
+        return rules._replace(regions=regions)
 
     def drawn(
-        self, given: OwnRules, keys: tuple[Keys, Keys], rows: Ints, attempts: Ints, solutions: Bytes
+        self, rules: OwnRules, keys: tuple[Keys, Keys], rows: Ints, attempts: Ints, solutions: Bytes
     ) -> tuple[OwnRules, Texts]:
         """Return the rules of rows and the texts of their columns, given regions and solutions.
 
@@ -129,21 +129,21 @@ class DrawnRules:
         """
         if self.sizes is not None:
             cages = native.draw_cages(keys[0], rows, attempts, solutions, *self.sizes)
-            given = _with_cages(given, cages, solutions)
+            rules = _with_cages(rules, cages, solutions)
         elif self.layout is not None:
-            given = _with_cages(given, np.tile(self.layout, (len(rows), 1)), solutions)
+            rules = _with_cages(rules, np.tile(self.layout, (len(rows), 1)), solutions)
         if PARITY in self.kinds:
             odd = sum(1 << (d - 1) for d in range(1, self.rules.n_digits + 1, 2))
             even = (1 << self.rules.n_digits) - 1 & ~odd
-            given = given._replace(allowed=np.where(solutions % 2, np.uint64(odd), np.uint64(even)))
+            rules = rules._replace(allowed=np.where(solutions % 2, np.uint64(odd), np.uint64(even)))
         pairs = [self._pairs(kind, solutions) for kind in self.kinds if kind != PARITY]
         if pairs:
             joined = np.concatenate(pairs, axis=1)
-            given = given._replace(
+            rules = rules._replace(
                 pairs_of=np.arange(len(rows) + 1) * joined.shape[1], pairs=joined.reshape(-1, 3)
             )
         if self.lines is None:
-            return given, self.texts(given)
+            return rules, self.texts(rules)
         kinds, sizes = self.lines
         numbers = np.array([LINES.index(kind) for kind in kinds], np.uint8)
         lines_of, of_kind, (begins, cells) = native.draw_lines(
@@ -152,9 +152,9 @@ class DrawnRules:
         paths = [tuple(path.tolist()) for path in np.split(cells, begins[1:-1])]
         drawn = list(zip([LINES[kind] for kind in of_kind], paths, strict=False))
         lines = _line_texts([drawn[a:b] for a, b in pairwise(lines_of)], self.rules)
-        each = [_rules_in(text, self.rules) for text in lines]
-        own = OwnRules.of(each) if each else OwnRules.blank(0)
-        return given.with_more(own), self.texts(given, lines)
+        parsed = [_rules_in(text, self.rules) for text in lines]
+        more = OwnRules.of(parsed) if parsed else OwnRules.blank(0)
+        return rules.with_more(more), self.texts(rules, lines)
 
     def _pairs(self, kind: str, solutions: Bytes) -> Shorts:
         """Return the relations of all neighbours, shape (n, n_pairs, 3)."""
@@ -165,41 +165,41 @@ class DrawnRules:
         both = np.concatenate([beside, below])
         pairs = np.empty((len(solutions), len(both), 3), np.uint16)
         pairs[:, :, :2] = both
-        one, other = solutions[:, both[:, 0]], solutions[:, both[:, 1]]
+        first, second = solutions[:, both[:, 0]], solutions[:, both[:, 1]]
         if kind == GREATER:
-            pairs[:, :, :2] = np.where((one < other)[:, :, None], both, both[:, ::-1])
+            pairs[:, :, :2] = np.where((first < second)[:, :, None], both, both[:, ::-1])
             pairs[:, :, 2] = RELATION_NAMES.index("less")
         else:
             numbers = np.array([RELATION_NAMES.index(name) for name in STRICT[f"all-{kind}"]])
-            left = relations_of(n)[numbers, 0][:, one - 1]
-            holds = left >> (other - 1).astype(np.uint64) & np.uint64(1)
+            masks = relations_of(n)[numbers, 0][:, first - 1]
+            holds = masks >> (second - 1).astype(np.uint64) & np.uint64(1)
             pairs[:, :, 2] = numbers[holds.argmax(axis=0)]  # the first relation that holds
         return pairs
 
-    def texts(self, given: OwnRules, lines: Sequence[str] = ()) -> Texts:
+    def texts(self, rules: OwnRules, lines: Sequence[str] = ()) -> Texts:
         """Return the texts of the columns of rows with these rules, and with those of lines."""
-        found: dict[str, Sequence[str]] = {}
+        columns: dict[str, Sequence[str]] = {}
         if self.has_regions:
-            found[REGIONS] = ["".join(_LABELS[k] for k in row) for row in given.regions.tolist()]
+            columns[REGIONS] = ["".join(_LABELS[k] for k in row) for row in rules.regions.tolist()]
         if self.sizes is not None or self.layout is not None:
-            found[CAGES], found[SUMS] = _cage_texts(given, self.rules.n_cells)
+            columns[CAGES], columns[SUMS] = _cage_texts(rules, self.rules.n_cells)
         if PARITY in self.kinds:
-            odd = (given.allowed & np.uint64(1)).tolist()
-            found[MARKS] = ["".join("eo"[k] for k in row) for row in odd]
+            odd = (rules.allowed & np.uint64(1)).tolist()
+            columns[MARKS] = ["".join("eo"[k] for k in row) for row in odd]
         if any(kind != PARITY for kind in self.kinds):
-            found[PAIRS] = self._pair_texts(given)
+            columns[PAIRS] = self._pair_texts(rules)
         if self.lines is not None:
-            found[CONSTRAINTS] = lines
-        return {name: np.array(texts, object) for name, texts in found.items()}
+            columns[CONSTRAINTS] = lines
+        return {name: np.array(texts, object) for name, texts in columns.items()}
 
-    def _pair_texts(self, given: OwnRules) -> list[str]:
+    def _pair_texts(self, rules: OwnRules) -> list[str]:
         """Return the pairs of each row that have a sign, behind the words that hold."""
         words = [word for kind in self.kinds if (word := f"all-{kind}") in STRICT]
         names = [self.rules.cell_name(cell) for cell in range(self.rules.n_cells)]
         signs = [_SIGNS.get(name, "") for name in RELATION_NAMES]
         texts = []
-        for first, last in pairwise(given.pairs_of.tolist()):
-            row = given.pairs[first:last].tolist()
+        for first, last in pairwise(rules.pairs_of.tolist()):
+            row = rules.pairs[first:last].tolist()
             shown = (names[a] + signs[kind] + names[b] for a, b, kind in row if signs[kind])
             texts.append(" ".join([*words, *shown]))
         return texts
@@ -207,17 +207,17 @@ class DrawnRules:
 
 def _with_layout(text: str, rules: Rules) -> tuple[npt.NDArray[np.int16], Rules]:
     """Return the cage of every cell of a layout, or -1; and rules with cages without a sum."""
-    said = RuleReader(rules.n_digits)
+    reader = RuleReader(rules.n_digits)
     with prefixed("a layout of cages", InputError, ProblemError):
-        labels = drawn_labels(text, said.drawing)
+        labels = drawn_labels(text, reader.drawing)
         numbers: dict[str, int] = {}
         cages = [-1 if x == "." else numbers.setdefault(x, len(numbers)) for x in labels]
         for cage in range(len(numbers)):
-            said.cage(tuple(cell for cell, c in enumerate(cages) if c == cage), None)
-    return np.array(cages, np.int16), said.on(rules)
+            reader.cage(tuple(cell for cell, c in enumerate(cages) if c == cage), None)
+    return np.array(cages, np.int16), reader.on(rules)
 
 
-def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes) -> OwnRules:
+def _with_cages(rules: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes) -> OwnRules:
     """Add cages with the sums of solutions, those of a row in the order of their first cells."""
     row, cell = np.nonzero(cages >= 0)
     of_cell = row * cages.shape[1] + cages[row, cell]
@@ -226,7 +226,7 @@ def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes)
     row, cell = row[order], cell[order]
     begins = np.flatnonzero(np.diff(first[cage][order], prepend=-1))
     digits_of_cages = solutions[row, cell].astype(np.int64)
-    return given._replace(
+    return rules._replace(
         cages_of=begins_of(np.bincount(row[begins], minlength=len(cages))),
         totals=np.add.reduceat(digits_of_cages, begins) if len(begins) else np.empty(0, np.int64),
         cells_of=np.append(begins, len(cell)),
@@ -234,18 +234,18 @@ def _with_cages(given: OwnRules, cages: npt.NDArray[np.int16], solutions: Bytes)
     )
 
 
-def _cage_texts(given: OwnRules, n_cells: int) -> tuple[list[str], list[str]]:
+def _cage_texts(rules: OwnRules, n_cells: int) -> tuple[list[str], list[str]]:
     """Return the label of every cell, and the sums, of the cages of each row."""
     cages, sums = [], []
-    for first, last in pairwise(given.cages_of.tolist()):
+    for first, last in pairwise(rules.cages_of.tolist()):
         is_short = last - first <= len(_LABELS)
         names = _LABELS if is_short else [str(k) for k in range(1, last - first + 1)]
         labels = ["."] * n_cells
         for cage in range(first, last):
-            for cell in given.cage_cells[given.cells_of[cage] : given.cells_of[cage + 1]].tolist():
+            for cell in rules.cage_cells[rules.cells_of[cage] : rules.cells_of[cage + 1]].tolist():
                 labels[cell] = names[cage - first]
         cages.append(("" if is_short else " ").join(labels))
-        totals = given.totals[first:last].tolist()
+        totals = rules.totals[first:last].tolist()
         sums.append(" ".join(f"{names[k]}={total}" for k, total in enumerate(totals)))
     return cages, sums
 
@@ -255,14 +255,14 @@ def _checked_lines(
 ) -> tuple[tuple[str, ...], tuple[int, int]]:
     """Return the kinds of lines and the bounds of their cells; raise if they cannot be drawn."""
     wanted, gap = words_of("lines", kinds, LINES), _gap_of(n)
-    least, most = sizes or (min(_USUAL_LINE[0], n), min(_USUAL_LINE[1], n))
-    if not 2 <= least <= most <= n:
-        raise InputError(f"lines have 2 to {n} cells, not {least} to {most}")
-    if RENBAN in wanted and most > _MOST_RENBAN:
-        raise InputError(f"a renban has {_MOST_RENBAN} cells or fewer, not {most}")
+    min_cells, max_cells = sizes or (min(_USUAL_LINE[0], n), min(_USUAL_LINE[1], n))
+    if not 2 <= min_cells <= max_cells <= n:
+        raise InputError(f"lines have 2 to {n} cells, not {min_cells} to {max_cells}")
+    if RENBAN in wanted and max_cells > _MOST_RENBAN:
+        raise InputError(f"a renban has {_MOST_RENBAN} cells or fewer, not {max_cells}")
     if WHISPER in wanted and gap not in _GAPS:
         raise InputError(f"no whispers for {n} digits, whose neighbours differ by {gap}")
-    return wanted, (least, most)
+    return wanted, (min_cells, max_cells)
 
 
 def _gap_of(n: int) -> int:
@@ -272,10 +272,10 @@ def _gap_of(n: int) -> int:
 
 def _rules_in(constraints: str, base: Rules) -> Rules:
     """Return the rules of the lines of a row, as they are read from its text."""
-    said = RuleReader(base.n_digits)
+    reader = RuleReader(base.n_digits)
     if constraints:
-        read_constraints(constraints, said)
-    return said.on(Rules(base.n_digits, base.places, ()))
+        read_constraints(constraints, reader)
+    return reader.on(Rules(base.n_digits, base.places, ()))
 
 
 def _line_texts(drawn: Sequence[list[Line]], rules: Rules) -> list[str]:
@@ -286,6 +286,6 @@ def _line_texts(drawn: Sequence[list[Line]], rules: Rules) -> list[str]:
     shape = f".Shape~{n}x{n}" if n != 9 else ""
     return [
         shape
-        + "".join("~".join([begins[kind], *(names[c] for c in cells)]) for kind, cells in some)
-        for some in drawn
+        + "".join("~".join([begins[kind], *(names[c] for c in cells)]) for kind, cells in lines)
+        for lines in drawn
     ]

@@ -64,91 +64,91 @@ def arrow_table(table: Any) -> pa.Table:
         )
     try:
         if is_pandas:
-            made = pa.Table.from_pandas(_for_arrow(table), preserve_index=False)
+            arrow = pa.Table.from_pandas(_for_arrow(table), preserve_index=False)
         else:
-            made = pa.table(table)
-        if any(not len(chunk) for column in made.columns for chunk in column.chunks):
+            arrow = pa.table(table)
+        if any(not len(chunk) for column in arrow.columns for chunk in column.chunks):
             # Arrow cannot take rows of a column that has an empty slice
-            made = pa.Table.from_batches(filter(len, made.to_batches()), made.schema)
+            arrow = pa.Table.from_batches(filter(len, arrow.to_batches()), arrow.schema)
     except Exception as error:  # libraries raise what they like
         cells = getattr(table, "iloc", table)
         for k, name in enumerate(getattr(table, "columns", ())):
             _series(cells[:, k], f"column {quoted(name)}", name)
         raise InputError(f"the table: {shortened(first_line(error))}; {CONVERT}") from error
-    for k, (name, column) in enumerate(zip(made.column_names, made.columns, strict=True)):
+    for k, (name, column) in enumerate(zip(arrow.column_names, arrow.columns, strict=True)):
         what = f"column {quoted(name)}"
         if library_of(table) == "polars" and str(table.dtypes[k]) == "Object":
             raise InputError(f"{what} holds objects of Python; {CONVERT}")
         _checked(column, what)
-    return made
+    return arrow
 
 
 def with_columns_of(
-    answered: pa.Table, given: Any, rows: Any = None, changed: Sequence[int] = ()
+    answered: pa.Table, original: Any, rows: Any = None, changed: Sequence[int] = ()
 ) -> Any:
     """Return an answered table as a table of the library of the given one.
 
     Parameters
     ----------
     answered : pyarrow.Table
-        The columns of `given`, perhaps renamed, then the columns of answers.
-    given : object
+        The columns of `original`, perhaps renamed, then the columns of answers.
+    original : object
         The argument of `arrow_table`; names of files are answered by `answered` itself.
     rows : ndarray of int64, optional
-        The rows of `given` that were taken; by default all.
+        The rows of `original` that were taken; by default all.
     changed : sequence of int
-        The places of the columns of `given` that hold other values now.
+        The places of the columns of `original` that hold other values now.
 
     Returns
     -------
     pandas.DataFrame, polars.DataFrame or pyarrow.Table
         A data frame of pandas keeps the index (unless rows are changed), the columns, their types
-        and their labels of `given`; integers and booleans among the answers are nullable
-        (``Int64``, ``boolean``), and lists are what they are in `given`: lists, tuples, or arrays
-        of one or two dimensions.
+        and their labels of `original`; integers and booleans among the answers are nullable
+        (``Int64``, ``boolean``), and lists are what they are in `original`: lists, tuples, or
+        arrays of one or two dimensions.
     """
-    library = library_of(given)
+    library = library_of(original)
     if library == "polars":
         # it takes no slice of lists of one length; derived classes may be made of other arguments
         return sys.modules[library].DataFrame(answered.combine_chunks())
     if library != "pandas":
-        schema = getattr(given, "schema", None)
+        schema = getattr(original, "schema", None)
         return answered.replace_schema_metadata(getattr(schema, "metadata", None))
     pandas: Any = sys.modules[library]
-    given = given if rows is None else given.take(rows)
-    given = given.reset_index(drop=True) if changed else given
-    new = [*changed, *range(given.shape[1], answered.num_columns)]
+    original = original if rows is None else original.take(rows)
+    original = original.reset_index(drop=True) if changed else original
+    new = [*changed, *range(original.shape[1], answered.num_columns)]
     nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
     answers = answered.select(new).to_pandas(types_mapper=nullable.get)
-    answers = _with_cells_of(given, answers, answered)
-    answers.index = given.index
-    names = zip(given.columns, answered.column_names, strict=False)
+    answers = _with_cells_of(original, answers, answered)
+    answers.index = original.index
+    names = zip(original.columns, answered.column_names, strict=False)
     labels = [c if str(c) == name else name for c, name in names]
-    frame = given if labels == list(given.columns) else given.set_axis(labels, axis=1)
+    frame = original if labels == list(original.columns) else original.set_axis(labels, axis=1)
     for place in changed:
-        kind, field = given.dtypes.iloc[place], answered.schema.field(place)
+        kind, field = original.dtypes.iloc[place], answered.schema.field(place)
         column = answers.pop(field.name)
         is_kept = is_text(field.type) and isinstance(kind, pandas.StringDtype | pandas.ArrowDtype)
         frame.isetitem(place, column.astype(kind) if is_kept else column)
     return frame.assign(**dict(answers.items()))
 
 
-def _with_cells_of(given: Any, frame: Any, made: pa.Table) -> Any:
+def _with_cells_of(original: Any, frame: Any, answered: pa.Table) -> Any:
     """Return a data frame of pandas, its lists as cells of the types of a given one.
 
     Parameters
     ----------
-    given : pandas.DataFrame
+    original : pandas.DataFrame
     frame : pandas.DataFrame
-        Columns of `made`.
-    made : pyarrow.Table
-        The columns of `given`, perhaps renamed, then others.
+        Columns of `answered`.
+    answered : pyarrow.Table
+        The columns of `original`, perhaps renamed, then others.
     """
-    kinds = made.schema.types[: given.shape[1]]
+    kinds = answered.schema.types[: original.shape[1]]
     for name in frame.columns:
-        kind = made.schema.field(name).type
+        kind = answered.schema.field(name).type
         if is_list(kind) and kind in kinds:
-            frame[name] = _cells(made[name], given.iloc[:, kinds.index(kind)])
+            frame[name] = _cells(answered[name], original.iloc[:, kinds.index(kind)])
     return frame
 
 
@@ -157,9 +157,9 @@ def _cells(column: pa.ChunkedArray, like: Any) -> Any:
     pandas: Any = sys.modules["pandas"]
     if isinstance(like.dtype, pandas.ArrowDtype):
         return pandas.Series(pandas.arrays.ArrowExtensionArray(column))
-    cell = next((each for each in like if isinstance(each, list | tuple | np.ndarray)), [])
+    cell = next((cell for cell in like if isinstance(cell, list | tuple | np.ndarray)), [])
     make = partial(_array, cell.dtype) if isinstance(cell, np.ndarray) else type(cell)
-    cells = [None if each is None else make(each) for each in column.to_pylist()]
+    cells = [None if cell is None else make(cell) for cell in column.to_pylist()]
     return pandas.Series(cells, dtype=object)
 
 

@@ -190,15 +190,15 @@ def judged(
             wrong.append(Example(*which, puzzle, predicted[place], truth[place]))
     sums = np.zeros((len(labels), len(FIELDS)), np.int64)
     np.add.at(sums, strata, np.stack(list(counts.values()), axis=1))
-    named = {name: sorted(some.items())[:MOST_NAMED] for name, some in faults.items()}
+    named = {name: sorted(rows.items())[:MOST_NAMED] for name, rows in faults.items()}
     examples = sorted(wrong, key=lambda example: example.row)[:MOST_EXAMPLES]
-    found = dict(zip(labels, sums, strict=True)), named, examples
+    judged_sums = dict(zip(labels, sums, strict=True)), named, examples
     n_wrong = counts["cells"] - counts["cells_right"] + counts["clues"] - counts["clues_kept"]
     columns = {
         "right": pa.array(counts["right"] > 0, mask=counts["unjudged"] > 0),
         "wrong_cells": pa.array(n_wrong, mask=counts["unjudged"] + counts["several"] > 0),
     }
-    return batch.table.select(names), found, columns
+    return batch.table.select(names), judged_sums, columns
 
 
 VERDICTS = pa.schema({"right": pa.bool_(), "wrong_cells": pa.int64()})
@@ -263,13 +263,13 @@ def strata_of(table: pa.Table, wanted: Strata) -> tuple[Ints, list[Key]]:
     >>> strata_of(table, EvaluateSettings(by="band"))
     (array([0, 1, 0]), [('hard',), ('easy',)])
     """
-    found, names = np.zeros(len(table), np.int64), [Key()]
+    strata, names = np.zeros(len(table), np.int64), [Key()]
     for name in wanted.by:
-        each, values = _values(table, name, wanted.bins)
-        used, found = np.unique(found * len(values) + each, return_inverse=True)
+        codes, values = _values(table, name, wanted.bins)
+        used, strata = np.unique(strata * len(values) + codes, return_inverse=True)
         pairs = (divmod(k, len(values)) for k in used.tolist())
         names = [(*names[before], values[k]) for before, k in pairs]
-    return found, names
+    return strata, names
 
 
 def _values(table: pa.Table, name: str, bins: tuple[float, ...]) -> tuple[Ints, list[str]]:
@@ -281,11 +281,11 @@ def _values(table: pa.Table, name: str, bins: tuple[float, ...]) -> tuple[Ints, 
     text = pc.replace_substring_regex(text, _MINUS_ZERO, r"\1")
     text = pc.if_else(pc.equal(text, ""), None, text).fill_null(NO_VALUE)
     coded = text.combine_chunks().dictionary_encode()
-    found, values = np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
+    codes, values = np.asarray(coded.indices, np.int64), coded.dictionary.to_pylist()
     if not bins:
-        return found, values
+        return codes, values
     places = [_range_of(value, bins) for value in values]
-    return np.array(places, np.int64)[found], [*ranges(bins), NO_NUMBER, NO_VALUE]
+    return np.array(places, np.int64)[codes], [*ranges(bins), NO_NUMBER, NO_VALUE]
 
 
 def _range_of(value: str, bins: tuple[float, ...]) -> int:
@@ -391,15 +391,15 @@ def _found_truth(
     digits, places, _ = solved_among(grids, answers)
     truth = np.zeros_like(grids.puzzles)
     truth[places] = digits
-    mine = status[grids.rows]
+    statuses = status[grids.rows]
     why = {
         row: messages.get(row) or f"the puzzle is {STATUS_NAMES[status[row]]}"
-        for row in grids.rows[~np.isin(mine, [Status.UNIQUE, Status.MULTIPLE])].tolist()
+        for row in grids.rows[~np.isin(statuses, [Status.UNIQUE, Status.MULTIPLE])].tolist()
     }
-    return truth, mine == Status.UNIQUE, why
+    return truth, statuses == Status.UNIQUE, why
 
 
-def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
+def _houses(grids: Grids, predicted: Bytes) -> tuple[Ints, Ints]:
     """Return the number of houses of each grid, and of those that hold every digit once."""
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
     for problem, rows in grids.one_by_one():
@@ -407,6 +407,6 @@ def _houses(grids: Grids, found: Bytes) -> tuple[Ints, Ints]:
         houses = {*map(frozenset, problem.rules.houses)}  # a region may be a row, too
         n_houses[places] = len(houses)
         for house in map(list, houses):
-            digits = np.sort(found[places][:, house], axis=1)
+            digits = np.sort(predicted[places][:, house], axis=1)
             n_kept[places] += (digits == every).all(axis=1)
     return n_houses, n_kept

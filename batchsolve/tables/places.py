@@ -118,8 +118,8 @@ def file_system(address: str) -> tuple[fs.FileSystem, Any]:
             system, path = fs.FileSystem.from_uri(known)
             if scheme == "s3":  # else it gives up after 6 s
                 _, (options,) = system.__reduce__()
-                again = fs.AwsStandardS3RetryStrategy(max_attempts=S3_TRIES)
-                system = fs.S3FileSystem(**options, retry_strategy=again)
+                retry = fs.AwsStandardS3RetryStrategy(max_attempts=S3_TRIES)
+                system = fs.S3FileSystem(**options, retry_strategy=retry)
         else:
             from fsspec.core import url_to_fs
 
@@ -197,11 +197,11 @@ def _waiting(address: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        for each in (error, error.__cause__):  # of a file that is not found, the cause is why
-            kinds = {kind.__name__ for kind in type(each).__mro__}
-            what = next((what for name, what in _FAILURES.items() if name in kinds), None)
-            if what is not None and getattr(each, "status", None) not in (404, 410):  # of a file
-                raise ServerError(what.format(error=each, seconds=GIVEN_UP_AFTER)) from error
+        for cause in (error, error.__cause__):  # of a file that is not found, the cause is why
+            kinds = {kind.__name__ for kind in type(cause).__mro__}
+            text = next((text for name, text in _FAILURES.items() if name in kinds), None)
+            if text is not None and getattr(cause, "status", None) not in (404, 410):  # of a file
+                raise ServerError(text.format(error=cause, seconds=GIVEN_UP_AFTER)) from error
         raise
     finally:
         timer.cancel()
@@ -280,9 +280,9 @@ class _AwaitedFile:
 
     def read(self, size: int = -1) -> bytes:
         """Read bytes; fewer than `size` only at the end of the file."""
-        whole = getattr(self._file, "size", None)
-        left = 0 if whole is None else whole - self._position
-        wanted = left if size < 0 else min(size, left)
+        file_size = getattr(self._file, "size", None)
+        remaining = 0 if file_size is None else file_size - self._position
+        wanted = remaining if size < 0 else min(size, remaining)
         with self._system.turn, _waiting(self._address):
             self._file.seek(self._position)
             data: bytes = self._file.read(size)
@@ -333,28 +333,28 @@ def files_of(inputs: Iterable[str]) -> list[str]:
     >>> files_of(["-", "missing.csv"])  # a missing file is an error once it is opened
     ['-', 'missing.csv']
     """
-    return [file for one in inputs for file in _files_of(one)]
+    return [file for name in inputs for file in _files_of(name)]
 
 
-def _files_of(one: str) -> list[str]:
-    if is_address(one):
-        with named_errors(one):
-            return _remote_files(one)
-    if os.path.isdir(one):
-        if not (found := sorted(_files_below(one))):
-            raise InputError(f"{one}: is a folder without files; name a file, or another folder")
-        return found
-    if os.path.exists(one) or not set(_WILD) & set(one):
-        return [one]
-    folder = os.path.dirname(re.split(f"[{_WILD}]", one)[0])
-    found = sorted(filter(os.path.isfile, glob.glob(one, recursive=True)))
-    if not _is_hidden(one.removeprefix(folder)):
-        found = [path for path in found if not _is_hidden(path.removeprefix(folder))]
-    if not found and is_grid(one):
-        return [one]
-    if not found:
-        raise InputError(f"{one}: {why_unseen(folder or '.') or 'no file has a name like that'}")
-    return found
+def _files_of(path: str) -> list[str]:
+    if is_address(path):
+        with named_errors(path):
+            return _remote_files(path)
+    if os.path.isdir(path):
+        if not (files := sorted(_files_below(path))):
+            raise InputError(f"{path}: is a folder without files; name a file, or another folder")
+        return files
+    if os.path.exists(path) or not set(_WILD) & set(path):
+        return [path]
+    folder = os.path.dirname(re.split(f"[{_WILD}]", path)[0])
+    files = sorted(filter(os.path.isfile, glob.glob(path, recursive=True)))
+    if not _is_hidden(path.removeprefix(folder)):
+        files = [file for file in files if not _is_hidden(file.removeprefix(folder))]
+    if not files and is_grid(path):
+        return [path]
+    if not files:
+        raise InputError(f"{path}: {why_unseen(folder or '.') or 'no file has a name like that'}")
+    return files
 
 
 def _files_below(folder: str) -> Iterator[str]:
@@ -375,16 +375,16 @@ def _remote_files(address: str) -> list[str]:
         fits = re.compile(_as_regex(head))
         root = head[: head.index("*")].rpartition("/")[0]
         below = _below(root + mark + query, with_hidden=_is_hidden(head.removeprefix(root)))
-        found = [file for file in below if fits.fullmatch(file.partition("?")[0])]
-        if not found:
+        files = [file for file in below if fits.fullmatch(file.partition("?")[0])]
+        if not files:
             raise InputError("no file has a name like that")
-        return found
+        return files
     system, path = file_system(address)
     if system.get_file_info(path).type != fs.FileType.Directory:
         return [address]
-    if not (found := _below(address)):
+    if not (files := _below(address)):
         raise InputError("is a folder without files; name a file, or another folder")
-    return found
+    return files
 
 
 def _as_regex(pattern: str) -> str:
@@ -421,7 +421,7 @@ def child(folder: str, name: str) -> str:
 
 def _is_hidden(path: str) -> bool:
     *_, name = names = path.split("/")
-    return any(each.startswith((".", "_")) for each in names) or name in _FACTS_OF_DATASETS
+    return any(part.startswith((".", "_")) for part in names) or name in _FACTS_OF_DATASETS
 
 
 _FACTS_OF_DATASETS = "dataset_info.json", "state.json", "dataset_dict.json"  # of save_to_disk
@@ -449,16 +449,16 @@ def files_in(folder: str) -> list[str]:
 
 def put_file(folder: str, name: str, data: pa.Buffer) -> None:
     """Write a file in a folder; replace an existing one of the same name."""
-    whole = child(folder, name)
-    system, path = file_system(whole)
+    target = child(folder, name)
+    system, path = file_system(target)
     is_store = system.type_name in _OBJECT_STORES
     beside = child(folder, f"{UNFINISHED}{secrets.token_hex(8)}")
     hidden = path if is_store else file_system(beside)[1]
-    with disk_errors(whole):
+    with disk_errors(target):
         try:
             with system.open_output_stream(hidden, compression=None) as stream:
                 stream.write(data)
-            if local_path(whole) is not None:
+            if local_path(target) is not None:
                 make_durable(hidden)
             if not is_store:
                 system.move(hidden, path)

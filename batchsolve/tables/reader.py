@@ -56,14 +56,14 @@ class Texts(NamedTuple):
     ----------
     puzzles : pyarrow.StringArray
     solutions, boxes : pyarrow.StringArray or None
-    own : dict of str to pyarrow.StringArray
+    rules : dict of str to pyarrow.StringArray
         The columns of rules, by name.
     """
 
     puzzles: pa.Array
     solutions: pa.Array | None
     boxes: pa.Array | None
-    own: dict[str, pa.Array]
+    rules: dict[str, pa.Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,16 +119,16 @@ class Grids:
         """Return the puzzles of some rows; all of them are not copied."""
         return self.puzzles if len(rows) == len(self.rows) else self.puzzles[self.places(rows)]
 
-    def check(self, found: Bytes, wanted: Bools | None = None) -> Bools:
+    def check(self, solutions: Bytes, is_wanted: Bools | None = None) -> Bools:
         """Return True for each grid, or each wanted one, that solves its puzzle.
 
         No engine is needed.
         """
         right = np.zeros(len(self.rows), np.bool_)
         for problem, rows in self.parts:
-            some = rows if wanted is None else rows[wanted[self.places(rows)]]
-            places = self.places(some)
-            right[places] = problem.at(some).check(self.puzzles_of(some), found[places])
+            chosen = rows if is_wanted is None else rows[is_wanted[self.places(rows)]]
+            places = self.places(chosen)
+            right[places] = problem.at(chosen).check(self.puzzles_of(chosen), solutions[places])
         return right
 
     def one_by_one(self) -> Iterator[rule_columns.Part]:
@@ -180,7 +180,7 @@ class Shape:
         """Rows and columns of a box, if there are boxes."""
         return self.rules.box or default_box(self.rules.n_digits)
 
-    def grids(self, texts: Texts, rows: Ints, found: EncodedGrids, faults: dict[int, str]) -> Grids:
+    def grids(self, texts: Texts, rows: Ints, grids: EncodedGrids, faults: dict[int, str]) -> Grids:
         """Return the grids of some rows of a block; add the faults of malformed rows.
 
         Parameters
@@ -189,20 +189,20 @@ class Shape:
             The columns of the whole block.
         rows : ndarray of int64
             The rows, in ascending order.
-        found : EncodedGrids
+        grids : EncodedGrids
             Their puzzles.
         faults : dict of int to str
             The faults of rows of the block.
         """
-        n, (lines, puzzles, wrong) = len(texts.puzzles), found
+        n, (lines, puzzles, wrong) = len(texts.puzzles), grids
         for k in np.flatnonzero(wrong != FINE).tolist():
             text = lines[k].as_py() or ""
             faults.setdefault(int(rows[k]), self.read_as + self.notation.explain(text, wrong[k]))
         given, has_given = puzzles[:, :0], np.zeros(len(rows), np.bool_)
-        own, solutions = texts.own, texts.solutions
+        rules, solutions = texts.rules, texts.solutions
         if len(rows) < n:
             which = pa.array(rows)
-            own = {name: column.take(which) for name, column in own.items()}
+            rules = {name: column.take(which) for name, column in rules.items()}
             solutions = None if solutions is None else solutions.take(which)
         if solutions is not None:
             given, bad = self.solutions_of(solutions)
@@ -210,39 +210,39 @@ class Shape:
             if not has_given.all():
                 has_given = columns.have_text(solutions)
         if self.notation.begins_at_zero:
-            self._refuse_arithmetic(rows, texts.own, faults)
+            self._refuse_arithmetic(rows, texts.rules, faults)
         parts = [(self.problem, rows)]
-        if texts.own:
-            parts = self.rules.parts(rows, texts.own, faults)
-        return Grids(self, rows, puzzles, given, has_given, parts, own)
+        if texts.rules:
+            parts = self.rules.parts(rows, texts.rules, faults)
+        return Grids(self, rows, puzzles, given, has_given, parts, rules)
 
     def solutions_of(self, solutions: pa.Array) -> tuple[Bytes, npt.NDArray[np.int32]]:
         """Return solutions or predictions, and their faults.
 
         Those that are not written as most are tell their notation, each alone.
         """
-        _, given, bad = encoded(self.solution_notation, solutions)
-        n, odd = self.rules.n_digits, np.flatnonzero((bad != FINE) & (bad != TWO_BLANKS))
+        _, digits, wrong = encoded(self.solution_notation, solutions)
+        n, odd = self.rules.n_digits, np.flatnonzero((wrong != FINE) & (wrong != TWO_BLANKS))
         lines = columns.in_one_line(solutions.take(pa.array(odd)))
         codes = forms(lines)
         for form in (Form(n, True), Form(n, False)):
             places, alike = odd[codes == form.code], lines.filter(pa.array(codes == form.code))
             notations = _signs_beside(self.notation, form).notations_of_each(alike, form)
-            for notation in {each for each in notations if isinstance(each, Notation)}:
-                which = np.flatnonzero([each == notation for each in notations])
+            for notation in {notation for notation in notations if isinstance(notation, Notation)}:
+                which = np.flatnonzero([other == notation for other in notations])
                 read, faults = notation.encode(alike.take(pa.array(which)))
                 fine = places[which[faults == FINE]]
-                given[fine], bad[fine] = read[faults == FINE], FINE
-        return given, bad
+                digits[fine], wrong[fine] = read[faults == FINE], FINE
+        return digits, wrong
 
     def _refuse_arithmetic(
-        self, rows: Ints, own: Mapping[str, pa.Array], faults: dict[int, str]
+        self, rows: Ints, rules: Mapping[str, pa.Array], faults: dict[int, str]
     ) -> None:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
-        there = (name for name in rule_columns.ARITHMETIC if name in own)
-        has_values = {name: columns.have_text(own[name]) for name in there}
-        if rule_columns.CAGES in own:
-            listed = pc.match_substring_regex(own[rule_columns.CAGES], _LISTED_SUM)
+        there = (name for name in rule_columns.ARITHMETIC if name in rules)
+        has_values = {name: columns.have_text(rules[name]) for name in there}
+        if rule_columns.CAGES in rules:
+            listed = pc.match_substring_regex(rules[rule_columns.CAGES], _LISTED_SUM)
             has_values[rule_columns.CAGES] = np.asarray(pc.fill_null(listed, False))
         for name, has_value in has_values.items():
             why = (
@@ -343,15 +343,15 @@ class Batch:
 
     def explain_clashes(self, clashes: npt.NDArray[np.signedinteger]) -> dict[int, str]:
         """Return the clues that clash in some rows, given the position of a clue or -1 for each."""
-        found: dict[int, str] = {}
+        messages: dict[int, str] = {}
         if clashes.max(initial=-1) < 0:
-            return found
+            return messages
         for grids, problem, rows in self._parts():
             wrong = rows[clashes[rows] >= 0]
             stacks = problem.stacks(grids.puzzles_of(wrong))
             for row, stack in zip(wrong.tolist(), stacks, strict=True):
-                found[row] = problem.of_row(row).explain_clash(stack.tolist(), int(clashes[row]))
-        return found
+                messages[row] = problem.of_row(row).explain_clash(stack.tolist(), int(clashes[row]))
+        return messages
 
     def first_clashes(self) -> Ints:
         """Return for each row the position of a clue that clashes, or -1; 0 for malformed rows."""
@@ -472,10 +472,10 @@ class Reader:
         if self._are_blank:
             usual = self.main.rules.n_digits
             table = table.append_column(self.column, blank_grids(table, self.sizing, usual))
-        given = self.solution_column
+        solution_column = self.solution_column
         texts = Texts(
             columns.as_text(table, self.column),
-            given and columns.as_text(table, given),
+            solution_column and columns.as_text(table, solution_column),
             columns.as_text(table, BOX) if self.has_boxes else None,
             {name: rule_texts(table, name) for name in self._rule_columns},
         )
@@ -494,19 +494,19 @@ class Reader:
         others = self._others(texts, wrong, faults)
         rows = np.arange(len(lines))
         if others:
-            rows = np.delete(rows, np.concatenate([some for _, some in others]))
+            rows = np.delete(rows, np.concatenate([other_rows for _, other_rows in others]))
             lines, puzzles, wrong = lines.take(pa.array(rows)), puzzles[rows], wrong[rows]
-        found = [self.main.grids(texts, rows, (lines, puzzles, wrong), faults)]
-        for shape, some in others:
-            those = encoded(shape.notation, texts.puzzles.take(pa.array(some)))
-            found.append(shape.grids(texts, some, those, faults))
-        return found
+        grids = [self.main.grids(texts, rows, (lines, puzzles, wrong), faults)]
+        for shape, other_rows in others:
+            other_grids = encoded(shape.notation, texts.puzzles.take(pa.array(other_rows)))
+            grids.append(shape.grids(texts, other_rows, other_grids, faults))
+        return grids
 
     def _marked(self, texts: Texts, marks: dict[int, str], faults: dict[int, str]) -> Texts:
         """Add the pencil marks of puzzles, by row, to the column of marks."""
         name = rule_columns.MARKS
         nothing = pa.repeat(pa.scalar("", pa.string()), len(texts.puzzles))
-        column = texts.own.get(name, nothing).to_pylist()
+        column = texts.rules.get(name, nothing).to_pylist()
         for row, text in marks.items():
             if name not in self.main.rules.names:
                 why = "pencil marks, which no puzzle of the first rows has; begin with such a row"
@@ -515,7 +515,7 @@ class Reader:
                 why = f"pencil marks, and marks in the column {name!r}; leave out one of them"
                 faults.setdefault(row, why)
             column[row] = text
-        return texts._replace(own={**texts.own, name: pa.array(column, pa.string())})
+        return texts._replace(rules={**texts.rules, name: pa.array(column, pa.string())})
 
     def _others(
         self, texts: Texts, wrong: npt.NDArray[np.int32], faults: dict[int, str]
@@ -543,16 +543,16 @@ class Reader:
             codes[codes % 2 == 0] = NO_FORM
         boxes = np.zeros((len(rows), 2), np.int64) if boxes is None else boxes[rows]
         kinds = np.column_stack([codes, boxes])
-        found: dict[Shape, list[Ints]] = {}
+        shapes: dict[Shape, list[Ints]] = {}
         for kind in np.unique(kinds, axis=0).tolist():
             which = np.flatnonzero((kinds == kind).all(axis=1))
             alike = lines.take(pa.array(which)), rows[which]
-            for shape, some in self._shapes_of(kind, *alike, texts.solutions):
+            for shape, members in self._shapes_of(kind, *alike, texts.solutions):
                 if isinstance(shape, Shape):
-                    found.setdefault(shape, []).append(some)
+                    shapes.setdefault(shape, []).append(members)
                 else:
-                    faults |= dict.fromkeys(some.tolist(), shape)
-        return [(shape, np.sort(np.concatenate(some))) for shape, some in found.items()]
+                    faults |= dict.fromkeys(members.tolist(), shape)
+        return [(shape, np.sort(np.concatenate(members))) for shape, members in shapes.items()]
 
     def _shapes_of(
         self, kind: list[int], lines: pa.Array, rows: Ints, solutions: pa.Array | None
@@ -580,29 +580,29 @@ class Reader:
         notations = self.signs.notations_of_each(lines, form)
         of_solutions = notations
         if solutions is not None:
-            given = columns.in_one_line(solutions.take(pa.array(rows)))
-            of_solutions = _notations_beside(notations, form, given)
+            solution_lines = columns.in_one_line(solutions.take(pa.array(rows)))
+            of_solutions = _notations_beside(notations, form, solution_lines)
         pairs = zip(notations, of_solutions, strict=True)
         for row, pair in zip(rows.tolist(), pairs, strict=True):
             alike.setdefault(pair, []).append(row)
-        for (notation, solution), some in alike.items():
+        for (notation, solution), members in alike.items():
             if isinstance(notation, Notation):
-                yield _shape(rules, notation, solution), np.array(some)
+                yield _shape(rules, notation, solution), np.array(members)
             else:
-                yield _read_as(form) + str(notation), np.array(some)
+                yield _read_as(form) + str(notation), np.array(members)
 
 
 def _notations_beside(
-    notations: list[Notation | InputError], form: Form, given: pa.Array
+    notations: list[Notation | InputError], form: Form, solutions: pa.Array
 ) -> list[Notation | InputError]:
     """Return the notation of each solution: that of its puzzle, unless the form differs."""
-    found = list(notations)
-    for place in np.flatnonzero(forms(given) == form.other.code).tolist():
+    result = list(notations)
+    for place in np.flatnonzero(forms(solutions) == form.other.code).tolist():
         if isinstance(puzzle := notations[place], Notation):
             signs = _signs_beside(puzzle, form.other)
-            [solution] = signs.notations_of_each(given[place].as_py(), form.other)
-            found[place] = solution if isinstance(solution, Notation) else puzzle
-    return found
+            [solution] = signs.notations_of_each(solutions[place].as_py(), form.other)
+            result[place] = solution if isinstance(solution, Notation) else puzzle
+    return result
 
 
 def _signs_beside(puzzle: Notation, form: Form) -> Signs:
@@ -646,8 +646,8 @@ def box_of(text: str) -> tuple[int, int] | None:
     >>> box_of("2x3"), box_of("2 × 3"), box_of("2"), box_of("99x99")
     ((2, 3), (2, 3), None, None)
     """
-    found = _SHAPE_OF_BOX.fullmatch(text.strip())
-    box = None if found is None else (int(found[1]), int(found[2]))
+    match = _SHAPE_OF_BOX.fullmatch(text.strip())
+    box = None if match is None else (int(match[1]), int(match[2]))
     return None if box is None or box[0] * box[1] > MOST_DIGITS else box
 
 
@@ -689,14 +689,14 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     drawings: dict[int, str] = {}
     for name in sizing:
         if name in (*rule_columns.COLUMNS, BOX):
-            found = _codes(_sizes_told(name, rule_texts(table, name)))
+            column_codes = _codes(_sizes_told(name, rule_texts(table, name)))
         else:
             text = columns.texts_of(columns.as_json(table, name), name)
             marked = np.flatnonzero(pc.fill_null(pc.match_substring(text, "#"), False)).tolist()
-            each = ((row, drawing_of(text[row].as_py())) for row in marked)
-            drawings = {row: drawn for row, drawn in each if drawn}
-            found = forms(columns.in_one_line(text))
-        codes = np.where(codes == NO_FORM, found, codes)
+            pairs = ((row, drawing_of(text[row].as_py())) for row in marked)
+            drawings = {row: drawn for row, drawn in pairs if drawn}
+            column_codes = forms(columns.in_one_line(text))
+        codes = np.where(codes == NO_FORM, column_codes, codes)
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
     kinds, which = np.unique(codes, return_inverse=True)
@@ -705,7 +705,7 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
     texts = pa.array(blank, pa.string()).take(pa.array(which))
     if not drawings:
         return texts
-    return pa.array([drawings.get(row, one) for row, one in enumerate(texts.to_pylist())])
+    return pa.array([drawings.get(row, grid) for row, grid in enumerate(texts.to_pylist())])
 
 
 def _codes(sizes: Ints) -> Ints:
@@ -729,9 +729,9 @@ def _sizes_told(name: str, text: pa.Array) -> Ints:
 
 def _size_of_constraints(text: str | None) -> int:
     """Return the size that constraints say; 0 for an empty text."""
-    found = _SIZE.search(text or "")
+    match = _SIZE.search(text or "")
     usual = _USUAL if text and text.strip() else 0
-    return int(found[1] or found[2]) if found else usual
+    return int(match[1] or match[2]) if match else usual
 
 
 def _size_of_cages(text: str) -> int:

@@ -93,17 +93,17 @@ class RuleColumns:
             hashed.remove(REGIONS)
             digits.append(self._regions(columns[REGIONS], every, {}))
         if hashed:
-            each = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
+            hashes = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
             there = {name: columns[name] for name in hashed if name in columns}
-            for (rules, regions, *own), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
+            for (rules, regions, *texts), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = sudoku.drawn_labels(regions, drawing) if regions.strip() else []
                     houses = regions_of(labels, self.n_digits)
-                    said = own_rules(self.n_digits, tuple(own), drawing).key(*names_in(rules))
-                    digest = hashlib.sha256(repr((houses, said)).encode()).digest()
-                    each[rows] = np.frombuffer(digest, np.uint8)
-            digits.append(each)
+                    key = own_rules(self.n_digits, tuple(texts), drawing).key(*names_in(rules))
+                    digest = hashlib.sha256(repr((houses, key)).encode()).digest()
+                    hashes[rows] = np.frombuffer(digest, np.uint8)
+            digits.append(hashes)
         return np.concatenate(digits, axis=1) if len(digits) > 1 else puzzles
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
@@ -115,11 +115,11 @@ class RuleColumns:
 
     def _all(self, *rules: str) -> str | None:
         """Return the named rules of all rows and these."""
-        own = "+".join(filter(None, map(str.strip, rules)))
-        layout, _ = sudoku.split_layout(own)
+        names = "+".join(filter(None, map(str.strip, rules)))
+        layout, _ = sudoku.split_layout(names)
         if layout is not None and self.drawing is None:
             sudoku.check_layout(layout, sudoku.square_drawing(self.n_digits))
-        return "+".join(filter(None, (self.rules, own))) or None
+        return "+".join(filter(None, (self.rules, names))) or None
 
     def parts(self, rows: Ints, columns: OwnTexts, faults: dict[int, str]) -> list[Part]:
         """Return the parts of some rows of a block; add the faults of rows with wrong rules.
@@ -142,15 +142,15 @@ class RuleColumns:
         has_regions = (regions != _NONE).any(axis=1)
         parts: list[Part] = []
         for (rules,), alike in _by_texts(columns, (RULES,), rows[is_good[rows]]):
-            for mine in (False, True):
-                some = alike[has_regions[alike] == mine]
-                given = regions if mine else regions[:, :0]
-                own, rest = some[has_own[some]], some[~has_own[some]]
-                if own.size:
-                    parts += self._parts_of_own(rules, own, columns, given, faults)
-                if rest.size:
-                    with _faults_of(rest, faults), _column_named(rules=rules):
-                        parts.append((self._problem_of(rules, rest, columns, given), rest))
+            for with_regions in (False, True):
+                subset = alike[has_regions[alike] == with_regions]
+                given = regions if with_regions else regions[:, :0]
+                own_rows, plain = subset[has_own[subset]], subset[~has_own[subset]]
+                if own_rows.size:
+                    parts += self._parts_of_own(rules, own_rows, columns, given, faults)
+                if plain.size:
+                    with _faults_of(plain, faults), _column_named(rules=rules):
+                        parts.append((self._problem_of(rules, plain, columns, given), plain))
         return parts
 
     def _regions(self, column: pa.Array, rows: Ints, faults: dict[int, str]) -> Bytes:
@@ -171,9 +171,9 @@ class RuleColumns:
             for region, cells in enumerate(boxes(*box)):
                 usual[list(cells)] = region
             regions[(regions == usual).all(axis=1)] = _NONE
-        whole = np.full((len(column), n * n), _NONE, np.uint8)
-        whole[rows] = regions
-        return whole
+        all_regions = np.full((len(column), n * n), _NONE, np.uint8)
+        all_regions[rows] = regions
+        return all_regions
 
     def _problem_of(self, rules: str, rows: Ints, columns: OwnTexts, regions: Bytes) -> GridProblem:
         """Return the problem of rows whose own rules are regions, or none."""
@@ -181,13 +181,13 @@ class RuleColumns:
             return self.problem(rules)
         if (regions[rows] == regions[rows[0]]).all():
             return self.problem(rules, columns[REGIONS][int(rows[0])].as_py())
-        given = OwnRules.blank(len(regions))._replace(regions=_filled(regions, rows))
-        return sudoku.Variants(self.base(rules, has_regions=True), given)
+        row_rules = OwnRules.blank(len(regions))._replace(regions=_filled(regions, rows))
+        return sudoku.Variants(self.base(rules, has_regions=True), row_rules)
 
     def base(
         self,
         rules: str = "",
-        said: RuleReader | None = None,
+        reader: RuleReader | None = None,
         text: str | None = None,
         has_regions: bool = False,
     ) -> Rules:
@@ -197,7 +197,7 @@ class RuleColumns:
         ----------
         rules : str
             The named rules of the rows.
-        said : RuleReader, optional
+        reader : RuleReader, optional
             Its names hold, too.
         text : str, optional
             The regions of all of them.
@@ -206,9 +206,9 @@ class RuleColumns:
         """
         if self.fixed is not None:
             return self.fixed.rules
-        names = self._all(rules, *(said.names if said else ()))
+        names = self._all(rules, *(reader.names if reader else ()))
         regions = None if has_regions else text or self.regions
-        has_boxes = not has_regions and (said is None or said.has_boxes)
+        has_boxes = not has_regions and (reader is None or reader.has_boxes)
         return sudoku.grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
 
     def _parts_of_own(
@@ -224,25 +224,25 @@ class RuleColumns:
             with _faults_of(simple, faults):
                 with _column_named(rules=rules):
                     base = self.base(rules, has_regions=regions.size > 0)
-                given, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
+                cages, is_read = _simple_cages(columns[CAGES], columns[SUMS], self.n_digits, simple)
                 if is_read.any() and not (base.cages or base.marks):
                     read, rows = rows[is_read[rows]], rows[~is_read[rows]]
-                    given = given._replace(regions=_filled(regions, read))
-                    parts.append((sudoku.Variants(base, given), read))
+                    row_rules = cages._replace(regions=_filled(regions, read))
+                    parts.append((sudoku.Variants(base, row_rules), read))
         alike: dict[Rules, list[tuple[Rules, Rules, Ints]]] = {}
-        for (*own, text), some in _by_texts(columns, (*OWN, REGIONS), rows):
-            text = "" if text.isspace() else text
-            with _faults_of(some, faults):
-                said = own_rules(self.n_digits, tuple(own), self.drawing or "")
-                with _column_named(rules=rules, regions=text, constraints=own[-1]):
-                    base = self.base(rules, said, text)
-                    shared = self.base(rules, said, has_regions=True) if regions.size else base
-                with _column_named(constraints=own[-1]):
-                    whole = said.on(base).checked()
-                beyond = whole.beyond(base)
+        for (*texts, row_regions), members in _by_texts(columns, (*OWN, REGIONS), rows):
+            row_regions = "" if row_regions.isspace() else row_regions
+            with _faults_of(members, faults):
+                reader = own_rules(self.n_digits, tuple(texts), self.drawing or "")
+                with _column_named(rules=rules, regions=row_regions, constraints=texts[-1]):
+                    base = self.base(rules, reader, row_regions)
+                    shared = self.base(rules, reader, has_regions=True) if regions.size else base
+                with _column_named(constraints=texts[-1]):
+                    merged = reader.on(base).checked()
+                beyond = merged.beyond(base)
                 shared = replace(shared, houses=shared.houses + beyond.houses, cages=(), marks=())
-                alike.setdefault(shared, []).append((whole, replace(beyond, houses=()), some))
-        return parts + [_part_of(shared, each, regions) for shared, each in alike.items()]
+                alike.setdefault(shared, []).append((merged, replace(beyond, houses=()), members))
+        return parts + [_part_of(shared, entries, regions) for shared, entries in alike.items()]
 
 
 def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[OwnRules, Bools]:
@@ -262,42 +262,42 @@ def _simple_cages(cages: pa.Array, sums: pa.Array, n: int, rows: Ints) -> tuple[
 
     Examples
     --------
-    >>> given, is_read = _simple_cages(pa.array(["AA.B"]), pa.array(["A=3 B=?"]), 2, np.arange(1))
-    >>> given.totals[0], given.cells_of.tolist(), given.cage_cells.tolist()
+    >>> rules, is_read = _simple_cages(pa.array(["AA.B"]), pa.array(["A=3 B=?"]), 2, np.arange(1))
+    >>> rules.totals[0], rules.cells_of.tolist(), rules.cage_cells.tolist()
     (np.int64(3), [0, 2, 3], [0, 1, 3])
     """
     is_wanted = np.zeros(len(cages), np.uint8)
     is_wanted[rows] = 1
-    found = native.read_cages(buffers(cages), buffers(sums), n, is_wanted, NO_SUM)
-    cages_of, totals, (cells_of, cells), is_read = found
-    given = OwnRules.blank(len(cages))._replace(
+    result = native.read_cages(buffers(cages), buffers(sums), n, is_wanted, NO_SUM)
+    cages_of, totals, (cells_of, cells), is_read = result
+    row_rules = OwnRules.blank(len(cages))._replace(
         cages_of=cages_of, totals=totals, cells_of=cells_of, cage_cells=cells
     )
-    if (too_large := given.with_too_many_sets(n)).size:
+    if (too_large := row_rules.with_too_many_sets(n)).size:
         return _simple_cages(cages, sums, n, np.setdiff1d(rows, too_large))
-    return given, is_read.view(np.bool_)
+    return row_rules, is_read.view(np.bool_)
 
 
-def _part_of(shared: Rules, said: list[tuple[Rules, Rules, Ints]], regions: Bytes) -> Part:
+def _part_of(shared: Rules, entries: list[tuple[Rules, Rules, Ints]], regions: Bytes) -> Part:
     """Return the part of rows of a block with these regions whose houses are the same but for them.
 
-    Each entry of `said` has all rules of some rows, those beyond the shared ones, and the rows.
+    Each entry has all rules of some rows, those beyond the shared ones, and the rows.
     """
-    if len(said) == 1:
-        whole, _, rows = said[0]
-        return GridProblem(whole), rows
-    own = [Rules(shared.n_digits, shared.places, ())] * len(regions)
-    for _, beyond, rows in said:
+    if len(entries) == 1:
+        merged, _, rows = entries[0]
+        return GridProblem(merged), rows
+    row_rules = [Rules(shared.n_digits, shared.places, ())] * len(regions)
+    for _, beyond, rows in entries:
         for row in rows.tolist():
-            own[row] = beyond
-    rows = np.sort(np.concatenate([some for _, _, some in said]))
-    return sudoku.Variants(shared, OwnRules.of(own, _filled(regions, rows))), rows
+            row_rules[row] = beyond
+    rows = np.sort(np.concatenate([rows for _, _, rows in entries]))
+    return sudoku.Variants(shared, OwnRules.of(row_rules, _filled(regions, rows))), rows
 
 
 def _are_there(columns: OwnTexts, names: Sequence[str], n: int) -> Bools:
     """Return True for each row that has a text in one of these columns."""
-    each = (have_text(columns[name]) for name in names if name in columns)
-    return np.logical_or.reduce([np.zeros(n, np.bool_), *each])
+    have_texts = (have_text(columns[name]) for name in names if name in columns)
+    return np.logical_or.reduce([np.zeros(n, np.bool_), *have_texts])
 
 
 def _filled(regions: Bytes, rows: Ints) -> Bytes:
@@ -367,11 +367,11 @@ def _by_texts(
     if not there:
         return [(("",) * len(names), rows)]
     table = pa.table({**there, "row": rows}).group_by(list(there), use_threads=False)
-    found = table.aggregate([("row", "list")])
-    texts = [found[name].to_pylist() if name in there else [""] * len(found) for name in names]
-    lists = found["row_list"].combine_chunks()
-    each = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
-    return sorted(zip(zip(*texts, strict=True), each, strict=True), key=lambda one: one[1][0])
+    groups = table.aggregate([("row", "list")])
+    texts = [groups[name].to_pylist() if name in there else [""] * len(groups) for name in names]
+    lists = groups["row_list"].combine_chunks()
+    members = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
+    return sorted(zip(zip(*texts, strict=True), members, strict=True), key=lambda pair: pair[1][0])
 
 
 _RULE_DIGITS = 32  # of the hash of rules
@@ -390,8 +390,8 @@ def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
     """
     offsets, data = buffers(texts)
     wrong = have_text(texts)
-    whole = np.flatnonzero(np.diff(offsets) == n * n)
-    labels = data[offsets[whole, None] + np.arange(n * n)]
+    places = np.flatnonzero(np.diff(offsets) == n * n)
+    labels = data[offsets[places, None] + np.arange(n * n)]
     numbers = np.full(labels.shape, _NONE, np.uint8)
     right = (labels < 128).all(axis=1)  # others are parts of characters
     for region in range(n):
@@ -400,6 +400,6 @@ def _numbered_regions(texts: pa.Array, n: int) -> tuple[Bytes, Bools]:
         right &= np.count_nonzero(is_in, axis=1) == n
         np.copyto(numbers, np.uint8(region), where=is_in)
     regions = np.full((len(texts), n * n), _NONE, np.uint8)
-    regions[whole[right]] = numbers[right]
-    wrong[whole[right]] = False
+    regions[places[right]] = numbers[right]
+    wrong[places[right]] = False
     return regions, wrong

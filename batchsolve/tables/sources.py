@@ -60,7 +60,7 @@ class BlockSize:
         >>> BlockSize(64, 1024, 8).divided_by(16)
         BlockSize(first=4, most=64, rows=1, may_vary=False)
         """
-        first, most, rows = (max(1, each // n) for each in (self.first, self.most, self.rows))
+        first, most, rows = (max(1, bound // n) for bound in (self.first, self.most, self.rows))
         return replace(self, first=first, most=most, rows=rows)
 
 
@@ -238,7 +238,7 @@ def _is_doubly_fixed(kind: pa.DataType) -> bool:
     """Return True for fixed-size lists of fixed-size lists, also within other types."""
     is_fixed = pa.types.is_fixed_size_list
     inner = [kind.field(k).type for k in range(kind.num_fields)]
-    return any((is_fixed(kind) and is_fixed(each)) or _is_doubly_fixed(each) for each in inner)
+    return any((is_fixed(kind) and is_fixed(child)) or _is_doubly_fixed(child) for child in inner)
 
 
 # ---- cutting --------------------------------------------------------------------------------
@@ -531,16 +531,16 @@ class ParquetSource:
             groups = [file.metadata.row_group(k) for k in range(file.num_row_groups)]
             rows = [group.num_rows for group in groups]
             n_bytes = sum(group.total_byte_size for group in groups)
-            most = _rows_of_a_block(sum(rows), n_bytes, size)
+            max_rows = _rows_of_a_block(sum(rows), n_bytes, size)
             end = 0
-            for first, last in _runs(rows, most):
+            for first, last in _runs(rows, max_rows):
                 begin, end = end, end + sum(rows[first : last + 1])
                 if end <= offset:
                     continue
-                if offset <= begin and end - begin <= most:
+                if offset <= begin and end - begin <= max_rows:
                     yield plain.take(first, last + 1, of_row_groups=True), end
                     continue
-                for batch in file.iter_batches(most, list(range(first, last + 1))):
+                for batch in file.iter_batches(max_rows, list(range(first, last + 1))):
                     table = columns.without_views(pa.Table.from_batches([batch]))
                     stop = begin + len(table)
                     if begin < offset < stop:
@@ -550,8 +550,8 @@ class ParquetSource:
                     begin = stop
 
 
-def _runs(rows: list[int], most: int) -> Iterator[tuple[int, int]]:
-    """Divide row groups into runs of at most `most` rows, or of one group; yield first and last.
+def _runs(rows: list[int], max_rows: int) -> Iterator[tuple[int, int]]:
+    """Divide row groups into runs of up to `max_rows` rows, or of one group; yield first and last.
 
     Examples
     --------
@@ -560,7 +560,7 @@ def _runs(rows: list[int], most: int) -> Iterator[tuple[int, int]]:
     """
     first = n_rows = 0
     for k, more in enumerate(rows):
-        if k > first and n_rows + more > most:
+        if k > first and n_rows + more > max_rows:
             yield first, k - 1
             first, n_rows = k, 0
         n_rows += more
@@ -594,9 +594,9 @@ class TableSource:
 
     def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
         """See `TextSource.cut`."""
-        most = _rows_of_a_block(self.length, self.table.nbytes, size)
-        for begin in range(offset, self.length, most):
-            rows = self.table.slice(begin, most)
+        max_rows = _rows_of_a_block(self.length, self.table.nbytes, size)
+        for begin in range(offset, self.length, max_rows):
+            rows = self.table.slice(begin, max_rows)
             yield rows, begin + len(rows)
 
 
@@ -629,10 +629,10 @@ class Files:
     def cut(self, offset: int, size: BlockSize) -> Iterator[Piece]:
         """See `TextSource.cut`."""
         n_bytes = sum(map(_size_of, map(self.path_of, self.names)))
-        most = _rows_of_a_block(self.length, n_bytes, size)
-        for begin in range(offset, self.length, most):
-            some = replace(self, names=self.names[begin : begin + most])
-            yield some, begin + some.length
+        max_rows = _rows_of_a_block(self.length, n_bytes, size)
+        for begin in range(offset, self.length, max_rows):
+            files = replace(self, names=self.names[begin : begin + max_rows])
+            yield files, begin + files.length
 
     def read(self) -> pa.Table:
         """Read the files; one that cannot be read is a row with its fault."""
@@ -747,9 +747,9 @@ class Tables:
         InputError
             After the last block that could be read, if a file is damaged.
         """
-        whole = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
+        blocks = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
         self._kept, self._rest = [], self._blocks_from(Boundary(0, 0))
-        for block in whole:
+        for block in blocks:
             if most_rows is None:
                 yield block
             else:
@@ -792,14 +792,12 @@ class Tables:
 
     def waits(self) -> bool:
         """Return True if the next rows of standard input have not arrived yet."""
-        return any(isinstance(each, TextSource) and each.waits() for each in self._sources)
+        return any(isinstance(source, TextSource) and source.waits() for source in self._sources)
 
 
 def _kinds(schema: pa.Schema) -> list[tuple[str, Any]]:
     """Return the name and the type of each column; that of values of several kinds is JSON."""
-    return [
-        (each.name, "JSON" if each.metadata == columns.JSON_TEXT else each.type) for each in schema
-    ]
+    return [(f.name, "JSON" if f.metadata == columns.JSON_TEXT else f.type) for f in schema]
 
 
 def _describe(schema: pa.Schema) -> str:

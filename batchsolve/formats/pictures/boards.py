@@ -121,10 +121,10 @@ class Board:
         ProblemError
             If the names of its items do not say where they lie, or it is too large to be drawn.
         """
-        named = ((i, named_place(name)) for i, name in enumerate(problem.item_names or ()))
-        at = {i: place for i, (place, rest) in named if not rest}
+        pairs = ((i, named_place(name)) for i, name in enumerate(problem.item_names or ()))
+        named = {i: place for i, (place, rest) in pairs if not rest}
         kinds = ((CELLS, _cells), (PLACES, _places), (SQUARES, _lines))
-        boards = (cls(problem, kind, places_of(at)) for kind, places_of in kinds)
+        boards = (cls(problem, kind, places_of(named)) for kind, places_of in kinds)
         board = next((board for board in boards if board.place_of), None)
         if board is None or not board.places:
             raise ProblemError(f"the problem cannot be drawn: {RULE}")
@@ -139,8 +139,8 @@ class Board:
     @cached_property
     def places(self) -> frozenset[Place]:
         """All places of the board, empty ones too."""
-        found = self._squares if self.kind == SQUARES else self.place_of
-        return frozenset(found.values())
+        place_of = self._squares if self.kind == SQUARES else self.place_of
+        return frozenset(place_of.values())
 
     @cached_property
     def layers(self) -> list[int]:
@@ -166,10 +166,10 @@ class Board:
     def labels(self) -> dict[str, int]:
         """The labels that pieces may have, and a number for each, the same for all covers."""
         names = self.problem.item_names or ()
-        found = [_label(name) for i, name in enumerate(names) if i not in self.place_of]
-        if not found and self.problem.option_names is not None:
-            found = [word for name in self.problem.option_names if (word := self._first_word(name))]
-        return {label: k for k, label in enumerate(dict.fromkeys(found)) if label != EMPTY}
+        texts = [_label(name) for i, name in enumerate(names) if i not in self.place_of]
+        if not texts and self.problem.option_names is not None:
+            texts = [word for name in self.problem.option_names if (word := self._first_word(name))]
+        return {label: k for k, label in enumerate(dict.fromkeys(texts)) if label != EMPTY}
 
     def filled(self, cover: Iterable[int]) -> tuple[list[BoardPiece], dict[Place, str]]:
         """Return the pieces and letters of a cover, or of a part of one.
@@ -198,14 +198,14 @@ class Board:
     @cached_property
     def _squares(self) -> dict[int, Place]:
         """The square that each option with one row and one column marks."""
-        problem, found = self.problem, dict[int, Place]()
+        problem, squares = self.problem, dict[int, Place]()
         for o in range(problem.n_options):
             lines = [self.place_of.get(i, (0, -1, -1)) for i in problem.option(o).tolist()]
             rows = [row for _, row, _ in lines if row >= 0]
             columns = [column for _, _, column in lines if column >= 0]
             if len(rows) == len(columns) == 1:
-                found[o] = 0, rows[0], columns[0]
-        return found
+                squares[o] = 0, rows[0], columns[0]
+        return squares
 
     def _first_word(self, name: str) -> str:
         """Return the first word of the name of an option, unless it is the name of a cell."""
@@ -217,21 +217,21 @@ class Board:
         return frozenset(self.problem.item_name(i) for i in self.place_of)
 
 
-def _cells(at: _Named) -> dict[int, Place]:
-    return {i: (p.get("l", 0), p["r"], p["c"]) for i, p in at.items() if {"r", "c"} <= p.keys()}
+def _cells(named: _Named) -> dict[int, Place]:
+    return {i: (p.get("l", 0), p["r"], p["c"]) for i, p in named.items() if {"r", "c"} <= p.keys()}
 
 
-def _places(at: _Named) -> dict[int, Place]:
+def _places(named: _Named) -> dict[int, Place]:
     """Return the places of a line; a long one continues in the next layer."""
-    numbers = {i: place["s"] for i, place in at.items() if "s" in place}
+    numbers = {i: place["s"] for i, place in named.items() if "s" in place}
     first = min(numbers.values(), default=0)
     lines = {i: divmod(number - first, LINE_LENGTH) for i, number in numbers.items()}
     return {i: (line, 0, column) for i, (line, column) in lines.items()}
 
 
-def _lines(at: _Named) -> dict[int, Place]:
+def _lines(named: _Named) -> dict[int, Place]:
     """Return rows, in column -1, and columns, in row -1."""
-    lines = {i: place for i, place in at.items() if place.keys() in ({"r"}, {"c"})}
+    lines = {i: place for i, place in named.items() if place.keys() in ({"r"}, {"c"})}
     return {i: (0, place.get("r", -1), place.get("c", -1)) for i, place in lines.items()}
 
 
@@ -263,8 +263,8 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
     owner = {place: k for k, piece in enumerate(pieces) for place in piece.places}
     chosen: list[tuple[int, int]] = []  # hue and shade
     for k, piece in enumerate(pieces):
-        beside = (place for each in piece.places for place in neighbours(each))
-        meets = {owner[place] for place in beside if place in owner}
+        beside = (near for place in piece.places for near in neighbours(place))
+        meets = {owner[near] for near in beside if near in owner}
         taken = {chosen[other] for other in meets if other < k}
         number = labels.get(piece.label, 0)
         if piece.label:
@@ -272,7 +272,7 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
             wished = [(number % N_HUES, (first + n) % N_SHADES) for n in range(N_SHADES)]
         else:
             wished = [(hue, hue % 2) for hue in range(N_HUES)]
-        chosen.append(next((each for each in wished if each not in taken), wished[0]))
+        chosen.append(next((choice for choice in wished if choice not in taken), wished[0]))
     return [COLORS[shade][hue] for hue, shade in chosen]
 
 
@@ -359,7 +359,7 @@ def _runs(steps: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
     """Join steps that follow each other on a line: line, first step, number of steps."""
     # in such a run, numbers and places in the order differ by the same
     numbered = enumerate(sorted(steps))
-    for (line, _), run in groupby(numbered, lambda each: (each[1][0], each[1][1] - each[0])):
+    for (line, _), run in groupby(numbered, lambda pair: (pair[1][0], pair[1][1] - pair[0])):
         (_, (_, first)), *others = run
         yield line, first, 1 + len(others)
 
@@ -372,20 +372,20 @@ def parts(cells: Iterable[Cell]) -> list[list[Cell]]:
     >>> parts([(0, 0), (0, 1), (0, 3)])
     [[(0, 0), (0, 1)], [(0, 3)]]
     """
-    left = set(cells)
-    found = []
-    for first in sorted(left):
-        if first not in left:
+    remaining = set(cells)
+    components = []
+    for first in sorted(remaining):
+        if first not in remaining:
             continue
-        left.discard(first)
+        remaining.discard(first)
         part = [first]
         for r, c in part:  # grows while it is walked
             for near in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)):
-                if near in left:
-                    left.discard(near)
+                if near in remaining:
+                    remaining.discard(near)
                     part.append(near)
-        found.append(sorted(part))
-    return found
+        components.append(sorted(part))
+    return components
 
 
 def middle(part: Collection[Cell]) -> Cell:

@@ -56,11 +56,11 @@ def new_figure(title: str, subtitle: str, rows: int = 1, height: float = HEIGHT)
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     figure.suptitle(title, x=0.02, ha="left", fontsize=TITLE, fontweight="bold")
     axes = figure.subplots(rows, sharex=True, squeeze=False)[:, 0]
-    for one in axes:
-        one.grid(alpha=0.3)
-        one.set_axisbelow(True)
-        one.tick_params(labelsize=SMALL)
-        one.spines[["top", "right"]].set_visible(False)
+    for panel in axes:
+        panel.grid(alpha=0.3)
+        panel.set_axisbelow(True)
+        panel.tick_params(labelsize=SMALL)
+        panel.spines[["top", "right"]].set_visible(False)
     if subtitle:
         write_above(axes[0], wrapped(subtitle, ABOVE))
     return figure, axes
@@ -214,27 +214,27 @@ def strata_figure(strata: Mapping[str, Stratum], total: Stratum, by: str) -> Fig
     """
     from matplotlib.ticker import PercentFormatter
 
-    each = dict(strata) or {"all rows": total}
-    if len(each) > MOST_DRAWN:
+    rows = dict(strata) or {"all rows": total}
+    if len(rows) > MOST_DRAWN:
         raise InputError(
-            f"{len(each):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give one "
+            f"{len(rows):,} strata do not fit into a plot, which holds {MOST_DRAWN}; give one "
             f"column, or the bounds of ranges with `bins`"
         )
     of_all = f"{percent(total.right, total.judged, 1)} %" if total.judged else "–"
     title = f"{of_all} of {counted(total.judged, 'row')} right"
     column = f"{by} (rows)" if by else ""
     height = AROUND + LINE_HEIGHT * len(wrapped(column, ABOVE).splitlines())
-    figure, (axes,) = new_figure(title, column, height=height + ROW * len(each))
+    figure, (axes,) = new_figure(title, column, height=height + ROW * len(rows))
     if strata and total.judged:
         axes.axvline(total.right / total.judged, color=GREY, linestyle="--", zorder=0)
-    for y, stratum in enumerate(each.values()):
+    for y, stratum in enumerate(rows.values()):
         if stratum.judged:
             share, (low, high) = stratum.right / stratum.judged, stratum.interval("right")
             around = [[max(0.0, share - low)], [max(0.0, high - share)]]
             axes.errorbar(share, y, xerr=around, fmt="o", color=COLORS[0], capsize=3)
-    names = [f"{_short(name)} ({one.judged:,})" for name, one in each.items()]
-    axes.set_yticks(range(len(each)), names)
-    axes.set(xlim=(-0.02, 1.02), ylim=(len(each) - 0.5, -0.5))
+    names = [f"{_short(name)} ({stratum.judged:,})" for name, stratum in rows.items()]
+    axes.set_yticks(range(len(rows)), names)
+    axes.set(xlim=(-0.02, 1.02), ylim=(len(rows) - 0.5, -0.5))
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     name_axes(axes, "rows right", "", BARS)
     return figure

@@ -222,10 +222,10 @@ def _board(board: Board, filling: list[BoardPiece], marks: dict[Place, str]) -> 
 def _by_layer(board: Board, places: Iterable[Place]) -> dict[int, list[Cell]]:
     """Return the cells of each layer, from 0."""
     top, left = board.top_left
-    found: dict[int, list[Cell]] = {}
+    cells: dict[int, list[Cell]] = {}
     for layer, row, column in places:
-        found.setdefault(layer, []).append((row - top, column - left))
-    return found
+        cells.setdefault(layer, []).append((row - top, column - left))
+    return cells
 
 
 def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], tooltips: bool) -> str:
@@ -236,7 +236,7 @@ def _layer(cells: list[Cell], pieces: list[_Part], letters: dict[Cell, str], too
     shapes += [_piece(fill, its, piece.name if tooltips else "") for piece, fill, its in pieces]
     shapes += [_path("bs-frame", frame), _path("bs-seam", seams)]
     for piece, _, its in pieces:
-        shapes += [_letters_in(middle(one), piece.label, LABEL, "bs-text") for one in parts(its)]
+        shapes += [_letters_in(middle(part), piece.label, LABEL, "bs-text") for part in parts(its)]
     for cell, letter in sorted(letters.items()):
         short = letter if _fitting_size(letter) >= SMALLEST else f"{letter[:4]}…"
         shapes.append(_letters_in(cell, short, LABEL, "bs-clue"))
@@ -292,7 +292,7 @@ def grid_drawing(
         Cells to mark.
     """
     symbols = ["", *notation.names]
-    n_digits, n_clues = (sum(digit > 0 for digit in some) for some in (digits, given))
+    n_digits, n_clues = (sum(digit > 0 for digit in values) for values in (digits, given))
     shapes = [_ground(problem.rules, tuple(notation.names))]
     places = problem.rules.places
     for cell, (place, digit, clue) in enumerate(zip(places, digits, given, strict=True)):
@@ -321,7 +321,7 @@ def _ground(rules: Rules, names: Sequence[str]) -> str:
         return [rules.places[cell] for cell in cells]
 
     regions = set(rules.regions)
-    groups = [some for some in rules.groups if len(some) > 2 or len(parts(places(some))) == 1]
+    groups = [group for group in rules.groups if len(group) > 2 or len(parts(places(group))) == 1]
     areas, diagonals = [], ""
     for cells in [*rules.houses, *groups]:
         step = rules.step(cells)
@@ -336,8 +336,8 @@ def _ground(rules: Rules, names: Sequence[str]) -> str:
         for area, label in zip(areas, labels, strict=True)
     ]
     colors = colored(pieces, {label: k for k, label in enumerate(labels)})
-    whole = outline(rules.places, CELL)
-    shapes = [f'<path class="bs-cell bs-board" d="{whole}"/>']
+    border = outline(rules.places, CELL)
+    shapes = [f'<path class="bs-cell bs-board" d="{border}"/>']
     for area, color in zip(areas, colors, strict=True):
         shapes.append(f'<path class="bs-shade" fill="{color}" d="{outline(area, CELL)}"/>')
     shapes += _marked(rules, names)
@@ -347,7 +347,7 @@ def _ground(rules: Rules, names: Sequence[str]) -> str:
         _path("bs-line", inner_lines(rules.places, CELL)),
         _path("bs-diagonal", diagonals),
         _path("bs-cage", "".join(outline(cage, CELL, INSET) for cage in cages)),
-        _path("bs-frame", "".join(frames) + whole),
+        _path("bs-frame", "".join(frames) + border),
     ]
     for cage in rules.cages:
         shapes.append(_small(min(places(cage.cells)), 0.14, 0.29, "start", str(cage.total)))
@@ -380,11 +380,11 @@ def _marked(rules: Rules, names: Sequence[str]) -> Iterator[str]:
             yield _small((r, c), 0.5, 0.93, "middle", digits)
 
 
-def _sign(one: Cell, other: Cell, relation: str) -> str:
+def _sign(first: Cell, second: Cell, relation: str) -> str:
     """Return the mark between two cells for the relation of their digits; a line for others."""
     if relation in UNMARKED:
         return ""
-    (r, c), (down, right) = one, (other[0] - one[0], other[1] - one[1])
+    (r, c), (down, right) = first, (second[0] - first[0], second[1] - first[1])
     x, y = (c + right / 2 + 0.5) * CELL, (r + down / 2 + 0.5) * CELL
     mark = ""
     if relation in ("consecutive", "double"):
