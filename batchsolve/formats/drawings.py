@@ -161,10 +161,10 @@ def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> 
     symbols = [blank, *notation.names]
     longest = max(map(len, symbols))
     digits = problem.as_grids(np.atleast_2d(grid))[0].tolist()
-    written = np.full((n_rows, n_columns), " " * longest, object)
+    texts = np.full((n_rows, n_columns), " " * longest, object)
     region = np.full((n_rows + 2, n_columns + 2), -1)  # with a rim that is outside
     for cell, (r, c) in enumerate(rules.places):
-        written[r, c], region[r + 1, c + 1] = symbols[digits[cell]].rjust(longest), 0
+        texts[r, c], region[r + 1, c + 1] = symbols[digits[cell]].rjust(longest), 0
     for k, cells in enumerate(rules.regions, 1):
         for r, c in (rules.places[cell] for cell in cells):
             region[r + 1, c + 1] = k
@@ -184,7 +184,7 @@ def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> 
         if r < n_rows:
             for c in range(n_columns + 1):
                 drawing += (" " * (c > 0) + " |"[upright[r + 1][c]]) * is_open[c]
-                drawing += f" {written[r, c]}" if c < n_columns else "\n"
+                drawing += f" {texts[r, c]}" if c < n_columns else "\n"
     return drawing
 
 

@@ -222,8 +222,8 @@ def write_dlx(problem: ExactCover) -> str:
     names = _words([problem.item_name(i) for i in range(problem.n_items)], "item", "|:")
     declared = list(names)
     for i in range(problem.n_primary):
-        least, most = problem.bounds_of(i)
-        declared[i] = names[i] if least == most == 1 else f"{least}:{most}|{names[i]}"
+        lower, upper = problem.bounds_of(i)
+        declared[i] = names[i] if lower == upper == 1 else f"{lower}:{upper}|{names[i]}"
     return _text_of(problem, names, declared)
 
 
@@ -315,8 +315,8 @@ def _without_bounds(
         if match is None:
             names.append(word)
             continue
-        least, most, name = match.groups()
-        pair = _whole(least, number), _whole(most or least, number)
+        lower, upper, name = match.groups()
+        pair = _whole(lower, number), _whole(upper or lower, number)
         if wrong := check_bounds(*pair):
             raise InputError(f"line {number}: {word[:60]!r} has the bounds {pair}; {wrong}")
         names.append(name)

@@ -490,7 +490,7 @@ def _are_small(rows: Sequence[str], width: int) -> bool:
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the cells of a row of any usual length; none of another line."""
-    for cells in _ways_to_read(words):
+    for cells in _readings(words):
         n = len(cells)
         is_header = "".join(cells).upper() == string.ascii_uppercase[:n]  # of a table
         if n <= _MOST and default_box(n) and _are_cells(cells, n) and not is_header:
@@ -500,9 +500,9 @@ def _cells(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _cells_below(words: tuple[str, ...], n: int) -> tuple[str, ...]:
     """Return the cells of a row below others, which may have wrong ones or another length."""
-    ways = list(_ways_to_read(words))
-    fitting = (cells for cells in ways if len(cells) == n)
-    return next(chain(fitting, (cells for cells in ways if _are_cells(cells, n))), ())
+    readings = list(_readings(words))
+    fitting = (cells for cells in readings if len(cells) == n)
+    return next(chain(fitting, (cells for cells in readings if _are_cells(cells, n))), ())
 
 
 def _are_cells(cells: Sequence[str], n: int) -> bool:
@@ -511,7 +511,7 @@ def _are_cells(cells: Sequence[str], n: int) -> bool:
     return all((len(cell) == 1 and cell in letters) or _CELL.fullmatch(cell) for cell in cells)
 
 
-def _ways_to_read(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _readings(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield the words of a line, and its characters if it is one word or the rows of boxes."""
     yield words
     # rows of boxes are short and equally long; others are fields of a table
@@ -606,8 +606,8 @@ def _without_gaps(lines: Sequence[str]) -> list[str]:
         heads = {k for k in rows if k == rows[0] or k - 1 in empty}
         heads = {k for k in heads if _n_numbered(lines[k]) == n}
         gaps = _gaps(rows, empty, n)
-        parts_nothing = gaps is None or empty > {*gaps} <= {rows[-1]}
-        if rows[0] in heads and (parts_nothing or _repeats([lines[k] for k in rows[:n]])):
+        separates_nothing = gaps is None or empty > {*gaps} <= {rows[-1]}
+        if rows[0] in heads and (separates_nothing or _repeats([lines[k] for k in rows[:n]])):
             below = _gaps([k for k in rows if k not in heads], empty, n)
             gaps = gaps if below is None else [*heads, *below]
         for k in gaps or ():
@@ -630,10 +630,10 @@ def _gaps(rows: Sequence[int], empty: Set[int], n: int) -> list[int] | None:
     height = (default_box(n) or (n,))[0]
     of_grid = n + n // height - 1  # rows, with those between its boxes
     between_boxes = [k for i, k in enumerate(rows) if i % of_grid % (height + 1) == height]
-    every = [k for k in rows if k in empty]
-    for gaps in (rows[height :: height + 1], between_boxes, rows[n :: n + 1], [], every):
+    all_empty = [k for k in rows if k in empty]
+    for gaps in (rows[height :: height + 1], between_boxes, rows[n :: n + 1], [], all_empty):
         n_rows = len(rows) - len(gaps)
-        may_be = not gaps or len(rows) % n or 4 * len(gaps) >= 3 * len(every)
+        may_be = not gaps or len(rows) % n or 4 * len(gaps) >= 3 * len(all_empty)
         if may_be and empty >= set(gaps) and n_rows > 0 and n_rows % n == 0:
             return list(gaps)
     return None

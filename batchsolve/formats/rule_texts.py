@@ -105,11 +105,11 @@ class RuleReader:
             raise ProblemError(f"the grid has no cell {quoted(name)}")
         return cell
 
-    def cells(self, names: Iterable[str], least: int = 2) -> Cells:
+    def cells(self, names: Iterable[str], min_cells: int = 2) -> Cells:
         """Return the cells with these names, which must be different and not too few."""
         cells = tuple(map(self.cell, names))
-        if len(cells) < least:
-            raise ProblemError(f"{len(cells)} cells, where {least} or more are needed")
+        if len(cells) < min_cells:
+            raise ProblemError(f"{len(cells)} cells, where {min_cells} or more are needed")
         if len(set(cells)) < len(cells):
             raise ProblemError("a cell is named twice")
         return cells
@@ -192,8 +192,8 @@ class RuleReader:
         for word in sorted(set(self.strict)):
             *shown, hidden = STRICT[word]
             marked = {frozenset((a, b)) for a, b, relation in pairs if relation in shown}
-            every = self.neighbours(tuple(range(self.n_cells)))
-            pairs += [(a, b, hidden) for a, b in every if frozenset((a, b)) not in marked]
+            all_pairs = self.neighbours(tuple(range(self.n_cells)))
+            pairs += [(a, b, hidden) for a, b in all_pairs if frozenset((a, b)) not in marked]
         houses, groups, marks = tuple(self.houses), tuple(self.groups), tuple(self.marks)
         return base + Rules(self.n, base.places, houses, groups, tuple(pairs), tuple(cages), marks)
 
@@ -285,7 +285,7 @@ def _read_listed_cages(text: str, sums: str, rules: RuleReader) -> None:
     for k, (places, total) in enumerate(cages, 1):
         with prefixed(f"cage {k}", ProblemError):
             names = [f"R{row - first + 1}C{column - first + 1}" for row, column in places]
-            rules.cage(rules.cells(names, least=1), total)
+            rules.cage(rules.cells(names, min_cells=1), total)
 
 
 def _sums(text: str, labels: Sequence[str]) -> dict[str, int | None]:

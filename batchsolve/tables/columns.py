@@ -193,11 +193,11 @@ def _with_ragged(table: pa.Table, ragged: list[tuple[int, int, str]], delimiter:
 def first_record(lines: Iterable[str], delimiter: str) -> list[str]:
     """Return the fields of the first record; a field may exceed the 128 KiB limit of `csv`."""
     with _CSV_LIMIT:  # the limit is global, and other code may rely on its value
-        before = csv.field_size_limit(MOST_RECORD_BYTES)
+        limit = csv.field_size_limit(MOST_RECORD_BYTES)
         try:
             return next(csv.reader(lines, delimiter=delimiter), [])
         finally:
-            csv.field_size_limit(before)
+            csv.field_size_limit(limit)
 
 
 def record_end(data: bytes, begin: int, delimiter: str, number: int = 0) -> tuple[int, bool]:

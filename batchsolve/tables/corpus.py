@@ -228,7 +228,7 @@ class Corpus(Tables):
         """Names of columns with grids of the puzzles' size that are not read, by the first rows."""
         read, n = (self.column, self.solution_column, *COLUMNS), self.problem.n_digits
         others = [name for name in self.columns if name not in read and self._has_texts(name)]
-        return [name for name in others if self._size_in(name, FEW_ROWS, least=n * n) == n]
+        return [name for name in others if self._size_in(name, FEW_ROWS, min_bytes=n * n) == n]
 
     def perhaps_numbers(self) -> list[str]:
         """Return the text columns that hold only numbers, judging by the first rows.
@@ -272,14 +272,14 @@ class Corpus(Tables):
                 f"column {quoted(column)} is named as that of puzzles and of solutions; name two"
             )
 
-    def _puzzle_column(self, taken: str | None) -> str | None:
+    def _puzzle_column(self, solution_column: str | None) -> str | None:
         """Return the puzzle column, or None if only rules and solutions are there."""
-        by_name = [name for name in self._named(PUZZLE_NAMES) if name != taken]
+        by_name = [name for name in self._named(PUZZLE_NAMES) if name != solution_column]
         if len(by_name) > 1:
             by_name = [name for name in by_name if self._size_in(name)] or by_name
         if len(by_name) == 1:
             return by_name[0]
-        no_puzzles = {taken, *self._no_puzzles}
+        no_puzzles = {solution_column, *self._no_puzzles}
         others = [name for name in self.columns if name not in no_puzzles]
         grids = [name for name in by_name or others if self._size_in(name)]
         if len(grids) > 1:
@@ -288,15 +288,15 @@ class Corpus(Tables):
             return None
         if len(grids) != 1:
             if grids:
-                which = f"several columns hold grids ({', '.join(map(shortened, grids))})"
+                why = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 names = listed(self.columns)
                 if are_cells(self.schema):
                     raise InputError(
                         f"each column holds a cell ({names}); give to_numpy() to solve_batch"
                     )
-                which = f"no column is known as a puzzle column, nor holds grids: {names}"
-            raise InputError(f"{which}{self._parted()}; say which with `column`")
+                why = f"no column is known as a puzzle column, nor holds grids: {names}"
+            raise InputError(f"{why}{self._delimiter_in_words()}; say which with `column`")
         [column] = grids
         if self._rule_columns and not by_name and self._holds_full_grids(column):
             raise InputError(
@@ -360,19 +360,19 @@ class Corpus(Tables):
         self._sample = self._sample.append_column(name, blank)
         return name
 
-    def _solution_column(self, taken: str) -> str | None:
-        names = [name for name in self._named(SOLUTION_NAMES) if name != taken]
+    def _solution_column(self, puzzle_column: str) -> str | None:
+        names = [name for name in self._named(SOLUTION_NAMES) if name != puzzle_column]
         return next(filter(self._size_in, names), next(iter(names), None))
 
-    def _size_in(self, name: str, most_rows: int = SAMPLE_ROWS, least: int = 0) -> int | None:
+    def _size_in(self, name: str, max_rows: int = SAMPLE_ROWS, min_bytes: int = 0) -> int | None:
         """Return the size of the grids that most values of a column are; None if they are none.
 
-        Columns whose values all have fewer than `least` bytes are not read.
+        Columns whose values all have fewer than `min_bytes` bytes are not read.
         """
         with suppress(InputError):
             column = self._sample.select([name])  # a table would be cut column by column
-            texts = columns.as_text(column.slice(0, most_rows), name)
-            is_long = (pc.max(pc.binary_length(texts)).as_py() or 0) >= least
+            texts = columns.as_text(column.slice(0, max_rows), name)
+            is_long = (pc.max(pc.binary_length(texts)).as_py() or 0) >= min_bytes
             if is_long and (seen := _shown_in(columns.in_one_line(texts), self._blank)) is not None:
                 with suppress(AmbiguousNotationError):
                     Signs(blanks=self._blank).notation(seen)
@@ -382,7 +382,7 @@ class Corpus(Tables):
     def _named(self, names: Sequence[str]) -> list[str]:
         return [column for name in names for column in self.columns if _plain(column) == name]
 
-    def _parted(self) -> str:
+    def _delimiter_in_words(self) -> str:
         """Return the delimiter in words, because it may be the mistake."""
         names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
         delimiter = self._sources[0].layout.delimiter

@@ -243,14 +243,14 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
         return columns.text_layout(("puzzle",), columns.lines), 0
     has_name, has_words = _names_a_grid(first, second), _has_words(first)
     if is_table or has_name or has_words or _has_grid(first):
-        before = _comments(head, first, is_header=has_name or has_words) if first else 0
-        head = head[before:]
+        n_bytes = _comments(head, first, is_header=has_name or has_words) if first else 0
+        head = head[n_bytes:]
         titles = io.BytesIO(head.lstrip(b"\r\n")).readline().decode(errors="replace")
         delimiter = "\t" if suffix in (".tsv", ".tab") else _delimiter(titles)
         names, header = _header(head, delimiter)
         if len(names) == 1 and not (is_table or has_words):  # a title of lines
-            return columns.text_layout(names, columns.lines), before + header
-        return columns.text_layout(names, columns.delimited, delimiter), before + header
+            return columns.text_layout(names, columns.lines), n_bytes + header
+        return columns.text_layout(names, columns.delimited, delimiter), n_bytes + header
     return columns.text_layout(_line_columns(first.partition(" #")[0].split()), columns.lines), 0
 
 
@@ -267,17 +267,17 @@ def _comments(head: bytes, first: str, is_header: bool) -> int:
 
     The last one is the header if it has as many fields as that line, and that is not a header.
     """
-    n_bytes = at_last = 0
+    n_bytes = last_offset = 0
     last, delimiter = "", _delimiter(first)
     for line in io.BytesIO(head):
         text = line.decode(errors="replace").strip(" \r\n")
         if text and not text.startswith("#"):
             break
         if text:
-            last, at_last = text, n_bytes
+            last, last_offset = text, n_bytes
         n_bytes += len(line)
     is_last = last and not is_header and last.count(delimiter) == first.count(delimiter)
-    return at_last if is_last else n_bytes
+    return last_offset if is_last else n_bytes
 
 
 def _has_grid(line: str) -> bool:
@@ -660,8 +660,8 @@ def files_and_tables(what: str, inputs: Any, name: str = "the table") -> list[st
         if isinstance(table, str | bytes | os.PathLike):
             sources += files_of([path_of(what, table)])
         else:
-            which = name if table is inputs else f"{name}[{k}]"
-            sources.append(TableSource(columns.without_views(arrow_table(table)), which))
+            label = name if table is inputs else f"{name}[{k}]"
+            sources.append(TableSource(columns.without_views(arrow_table(table)), label))
     check_read_once(sources)
     return sources
 

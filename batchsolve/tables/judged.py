@@ -403,10 +403,10 @@ def _houses(grids: Grids, predicted: Bytes) -> tuple[Ints, Ints]:
     """Return the number of houses of each grid, and of those that hold every digit once."""
     n_houses, n_kept = np.zeros((2, len(grids.rows)), np.int64)
     for problem, rows in grids.one_by_one():
-        places, every = grids.places(rows), np.arange(1, problem.n_digits + 1)
+        places, all_digits = grids.places(rows), np.arange(1, problem.n_digits + 1)
         houses = {*map(frozenset, problem.rules.houses)}  # a region may be a row, too
         n_houses[places] = len(houses)
         for house in map(list, houses):
             digits = np.sort(predicted[places][:, house], axis=1)
-            n_kept[places] += (digits == every).all(axis=1)
+            n_kept[places] += (digits == all_digits).all(axis=1)
     return n_houses, n_kept

@@ -452,8 +452,8 @@ def put_file(folder: str, name: str, data: pa.Buffer) -> None:
     target = child(folder, name)
     system, path = file_system(target)
     is_store = system.type_name in _OBJECT_STORES
-    beside = child(folder, f"{UNFINISHED}{secrets.token_hex(8)}")
-    hidden = path if is_store else file_system(beside)[1]
+    unfinished = child(folder, f"{UNFINISHED}{secrets.token_hex(8)}")
+    hidden = path if is_store else file_system(unfinished)[1]
     with disk_errors(target):
         try:
             with system.open_output_stream(hidden, compression=None) as stream:

@@ -201,9 +201,9 @@ class Shape:
         given, has_given = puzzles[:, :0], np.zeros(len(rows), np.bool_)
         rules, solutions = texts.rules, texts.solutions
         if len(rows) < n:
-            which = pa.array(rows)
-            rules = {name: column.take(which) for name, column in rules.items()}
-            solutions = None if solutions is None else solutions.take(which)
+            indices = pa.array(rows)
+            rules = {name: column.take(indices) for name, column in rules.items()}
+            solutions = None if solutions is None else solutions.take(indices)
         if solutions is not None:
             given, bad = self.solutions_of(solutions)
             has_given = bad == FINE
@@ -229,9 +229,9 @@ class Shape:
             places, alike = odd[codes == form.code], lines.filter(pa.array(codes == form.code))
             notations = _signs_beside(self.notation, form).notations_of_each(alike, form)
             for notation in {notation for notation in notations if isinstance(notation, Notation)}:
-                which = np.flatnonzero([other == notation for other in notations])
-                read, faults = notation.encode(alike.take(pa.array(which)))
-                fine = places[which[faults == FINE]]
+                indices = np.flatnonzero([other == notation for other in notations])
+                read, faults = notation.encode(alike.take(pa.array(indices)))
+                fine = places[indices[faults == FINE]]
                 digits[fine], wrong[fine] = read[faults == FINE], FINE
         return digits, wrong
 
@@ -239,8 +239,8 @@ class Shape:
         self, rows: Ints, rules: Mapping[str, pa.Array], faults: dict[int, str]
     ) -> None:
         """Add a fault for rows whose rules have values of digits: these are 1 to N."""
-        there = (name for name in rule_columns.ARITHMETIC if name in rules)
-        has_values = {name: columns.have_text(rules[name]) for name in there}
+        present = (name for name in rule_columns.ARITHMETIC if name in rules)
+        has_values = {name: columns.have_text(rules[name]) for name in present}
         if rule_columns.CAGES in rules:
             listed = pc.match_substring_regex(rules[rule_columns.CAGES], _LISTED_SUM)
             has_values[rule_columns.CAGES] = np.asarray(pc.fill_null(listed, False))
@@ -545,8 +545,8 @@ class Reader:
         kinds = np.column_stack([codes, boxes])
         shapes: dict[Shape, list[Ints]] = {}
         for kind in np.unique(kinds, axis=0).tolist():
-            which = np.flatnonzero((kinds == kind).all(axis=1))
-            alike = lines.take(pa.array(which)), rows[which]
+            indices = np.flatnonzero((kinds == kind).all(axis=1))
+            alike = lines.take(pa.array(indices)), rows[indices]
             for shape, members in self._shapes_of(kind, *alike, texts.solutions):
                 if isinstance(shape, Shape):
                     shapes.setdefault(shape, []).append(members)
@@ -699,10 +699,10 @@ def blank_grids(table: pa.Table, sizing: Sequence[str], usual: int | None = None
         codes = np.where(codes == NO_FORM, column_codes, codes)
     if usual is not None:
         codes = np.where(codes == NO_FORM, _codes(np.array([usual])), codes)
-    kinds, which = np.unique(codes, return_inverse=True)
+    kinds, kind_of = np.unique(codes, return_inverse=True)
     sizes = map(Form.of, kinds.tolist())
     blank = [(" " if as_numbers else "").join("." * n**2) for n, as_numbers in sizes]
-    texts = pa.array(blank, pa.string()).take(pa.array(which))
+    texts = pa.array(blank, pa.string()).take(pa.array(kind_of))
     if not drawings:
         return texts
     return pa.array([drawings.get(row, grid) for row, grid in enumerate(texts.to_pylist())])

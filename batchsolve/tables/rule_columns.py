@@ -94,8 +94,8 @@ class RuleColumns:
             digits.append(self._regions(columns[REGIONS], every, {}))
         if hashed:
             hashes = np.zeros((len(puzzles), _RULE_DIGITS), np.uint8)
-            there = {name: columns[name] for name in hashed if name in columns}
-            for (rules, regions, *texts), rows in _by_texts(there, (RULES, REGIONS, *OWN), every):
+            present = {name: columns[name] for name in hashed if name in columns}
+            for (rules, regions, *texts), rows in _by_texts(present, (RULES, REGIONS, *OWN), every):
                 with suppress(ProblemError):  # rows with wrong rules are not compared
                     drawing = self.drawing or ""
                     labels = sudoku.drawn_labels(regions, drawing) if regions.strip() else []
@@ -138,7 +138,7 @@ class RuleColumns:
             regions = self._regions(columns[REGIONS], rows, faults)
         is_good = np.ones(n, np.bool_)
         is_good[list(faults)] = False
-        has_own = _are_there(columns, OWN, n) | (self.drawing is not None)
+        has_own = _have_any_text(columns, OWN, n) | (self.drawing is not None)
         has_regions = (regions != _NONE).any(axis=1)
         parts: list[Part] = []
         for (rules,), alike in _by_texts(columns, (RULES,), rows[is_good[rows]]):
@@ -220,7 +220,7 @@ class RuleColumns:
         """
         parts: list[Part] = []
         if CAGES in columns and SUMS in columns and self.drawing is None:
-            simple = rows[~_are_there(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
+            simple = rows[~_have_any_text(columns, (MARKS, PAIRS, CONSTRAINTS), len(regions))[rows]]
             with _faults_of(simple, faults):
                 with _column_named(rules=rules):
                     base = self.base(rules, has_regions=regions.size > 0)
@@ -294,7 +294,7 @@ def _part_of(shared: Rules, entries: list[tuple[Rules, Rules, Ints]], regions: B
     return sudoku.Variants(shared, OwnRules.of(row_rules, _filled(regions, rows))), rows
 
 
-def _are_there(columns: OwnTexts, names: Sequence[str], n: int) -> Bools:
+def _have_any_text(columns: OwnTexts, names: Sequence[str], n: int) -> Bools:
     """Return True for each row that has a text in one of these columns."""
     have_texts = (have_text(columns[name]) for name in names if name in columns)
     return np.logical_or.reduce([np.zeros(n, np.bool_), *have_texts])
@@ -361,14 +361,14 @@ def _by_texts(
     """
     if not len(rows):
         return []
-    there = {
+    present = {
         name: columns[name].take(pa.array(rows)).fill_null("") for name in names if name in columns
     }
-    if not there:
+    if not present:
         return [(("",) * len(names), rows)]
-    table = pa.table({**there, "row": rows}).group_by(list(there), use_threads=False)
+    table = pa.table({**present, "row": rows}).group_by(list(present), use_threads=False)
     groups = table.aggregate([("row", "list")])
-    texts = [groups[name].to_pylist() if name in there else [""] * len(groups) for name in names]
+    texts = [groups[name].to_pylist() if name in present else [""] * len(groups) for name in names]
     lists = groups["row_list"].combine_chunks()
     members = np.split(lists.values.to_numpy(), lists.offsets.to_numpy()[1:-1])
     return sorted(zip(zip(*texts, strict=True), members, strict=True), key=lambda pair: pair[1][0])

@@ -60,7 +60,7 @@ class BlockSize:
         >>> BlockSize(64, 1024, 8).divided_by(16)
         BlockSize(first=4, most=64, rows=1, may_vary=False)
         """
-        first, most, rows = (max(1, bound // n) for bound in (self.first, self.most, self.rows))
+        first, most, rows = (max(1, size // n) for size in (self.first, self.most, self.rows))
         return replace(self, first=first, most=most, rows=rows)
 
 

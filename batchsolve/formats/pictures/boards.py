@@ -269,10 +269,10 @@ def colored(pieces: Sequence[BoardPiece], labels: dict[str, int]) -> list[str]:
         number = labels.get(piece.label, 0)
         if piece.label:
             first = number // N_HUES + number % 2
-            wished = [(number % N_HUES, (first + n) % N_SHADES) for n in range(N_SHADES)]
+            choices = [(number % N_HUES, (first + n) % N_SHADES) for n in range(N_SHADES)]
         else:
-            wished = [(hue, hue % 2) for hue in range(N_HUES)]
-        chosen.append(next((choice for choice in wished if choice not in taken), wished[0]))
+            choices = [(hue, hue % 2) for hue in range(N_HUES)]
+        chosen.append(next((choice for choice in choices if choice not in taken), choices[0]))
     return [COLORS[shade][hue] for hue, shade in chosen]
 
 
@@ -323,8 +323,8 @@ def _loops(cells: set[Cell]) -> Iterator[list[Point]]:
                 loop.append(point)
                 # where two cells meet at a corner only, to the right: round the same cell
                 to_right = point[0] - point[1] + y, point[1] + point[0] - x
-                ways = steps[point]
-                point = ways.pop(ways.index(to_right) if len(ways) > 1 else 0)
+                ends = steps[point]
+                point = ends.pop(ends.index(to_right) if len(ends) > 1 else 0)
             yield loop
 
 

@@ -135,8 +135,8 @@ def make_logarithmic(axes: Axes, which: str, base: int = 10, whole: bool = False
     if high < base * low:
         axis.set_major_locator(ticker.MaxNLocator(2 if whole else 4, integer=whole))
     else:
-        most = 15 if whole else 100 if low < 0.001 else 1000  # small numbers are long
-        between = (1, 2, 5) if base == 10 and high < most * low else (1,)
+        max_ratio = 15 if whole else 100 if low < 0.001 else 1000  # small numbers are long
+        between = (1, 2, 5) if base == 10 and high < max_ratio * low else (1,)
         axis.set_major_locator(ticker.LogLocator(base, between, numticks=20))
     if high < base * low or base != 10:
         axis.set_minor_locator(ticker.NullLocator())

@@ -146,11 +146,11 @@ def as_svg(drawing: Drawing, title: str, *, style: bool = True) -> str:
     """
     width = min(drawing.width, WIDEST)
     height = round(drawing.height * width / drawing.width, 2)
-    said = escape(f"{title}: {drawing.about}")
+    description = escape(f"{title}: {drawing.about}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {drawing.width} {drawing.height}" '
         f'width="{width}" height="{height:g}" style="max-width:100%" role="img" '
-        f'font-family="sans-serif" text-anchor="middle"><title>{said}</title>'
+        f'font-family="sans-serif" text-anchor="middle"><title>{description}</title>'
         f"{f'<style>{STYLE}</style>' if style else ''}{drawing.shapes}</svg>\n"
     )
 
@@ -364,18 +364,18 @@ def _diagonal(places: list[Cell]) -> str:
 
 def _marked(rules: Rules, names: Sequence[str]) -> Iterator[str]:
     """Yield the marks of cells: a square for even digits, a disc for odd ones, or the digits."""
-    every = (1 << rules.n_digits) - 1
+    all_digits = (1 << rules.n_digits) - 1
     odd = sum(1 << digit for digit in range(0, rules.n_digits, 2))
     allowed: dict[int, int] = {}
     for cell, mask in rules.marks:
-        allowed[cell] = allowed.get(cell, every) & mask
+        allowed[cell] = allowed.get(cell, all_digits) & mask
     for cell, mask in allowed.items():
         r, c = rules.places[cell]
-        if mask == every & ~odd:
+        if mask == all_digits & ~odd:
             yield _path("bs-dark", outline([(r, c)], CELL, 6))
         elif mask == odd:
             yield _disc("bs-dark", (c + 0.5) * CELL, (r + 0.5) * CELL, 0.38)
-        elif mask != every:
+        elif mask != all_digits:
             digits = "".join(name for d, name in enumerate(names) if mask >> d & 1)
             yield _small((r, c), 0.5, 0.93, "middle", digits)
 
