@@ -109,16 +109,16 @@ def read_workloads(
         raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
     if not is_corpus:
         with _naming(text):
-            found = read_problem(text, **reading)
-            found.problem.check_stack(found.stack)
-        stack = Stacks.from_lists([found.stack.tolist()])
-        return [Workload(text, found.problem, stack, per_worker)]
+            source = read_problem(text, **reading)
+            source.problem.check_stack(source.stack)
+        stack = Stacks.from_lists([source.stack.tolist()])
+        return [Workload(text, source.problem, stack, per_worker)]
     problem, parts = Corpus([text], FileSettings(**reading)).stacks(by)
     if not parts:
         raise InputError(f"{text}: no row can be searched")
     ends = {value: f", {by} {value}" if value else f", no {by}" for value in parts}
     names = {value: text if by is None else text + end for value, end in ends.items()}
-    return [Workload(names[v], problem, some, per_worker) for v, some in parts.items()]
+    return [Workload(names[v], problem, stacks, per_worker) for v, stacks in parts.items()]
 
 
 @contextmanager
