@@ -521,12 +521,12 @@ class ExactCover:
             raise ProblemError(
                 f"option {o} has item {entries[k]}; items lie in 0 .. {self.n_items - 1}"
             )
-        for names, length, what in (
+        for names, length, kind in (
             (self.item_names, self.n_items, "item"),
             (self.option_names, self.n_options, "option"),
         ):
             if names is not None and len(names) != length:
-                raise ProblemError(f"{len(names)} {what} names for {length} {what}s")
+                raise ProblemError(f"{len(names)} {kind} names for {length} {kind}s")
 
     def _without_gaps(
         self, entries: Ints, colors: npt.ArrayLike | None, gaps: Ints

@@ -265,8 +265,8 @@ def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
     if box_rows == box_columns:
         moves.append(cells.T)
     generators = np.array(moves, np.uint16).reshape(len(moves), n * n)
-    none, relabels = np.empty((0, n * n), np.uint16), _relabels(n, ALL_LABELS)
-    return GridGroup(n, box_rows, box_columns, ALL_LABELS, none, generators, relabels)
+    turns, relabels = np.empty((0, n * n), np.uint16), _relabels(n, ALL_LABELS)
+    return GridGroup(n, box_rows, box_columns, ALL_LABELS, turns, generators, relabels)
 
 
 def _swapped(n: int, begin: int, size: int) -> list[int]:

@@ -238,11 +238,11 @@ class Notation:
         if fault == WRONG_LENGTH and self.symbols and foreign and len(text) == rows * columns:
             fault = text.index(foreign)  # several bytes long
         if fault == WRONG_LENGTH:
-            what = "characters" if self.symbols else "numbers"
+            unit = "characters" if self.symbols else "numbers"
             length = len(text if self.symbols else tokens)
             if length == 0:
-                return f"no grid; a {rows}×{columns} grid has {rows * columns} {what}"
-            return f"{length} {what}; a {rows}×{columns} grid has {rows * columns}"
+                return f"no grid; a {rows}×{columns} grid has {rows * columns} {unit}"
+            return f"{length} {unit}; a {rows}×{columns} grid has {rows * columns}"
         if fault == TWO_BLANKS:
             return (
                 f"0 and blanks, but no {self.names[-1]}: do the digits begin at 0? then name the "

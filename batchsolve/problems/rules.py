@@ -561,10 +561,10 @@ class OwnRules(NamedTuple):
     @classmethod
     def blank(cls, n_rows: int) -> OwnRules:
         """Return n rows without rules."""
-        none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
+        totals, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
         regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
-        return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
+        return cls(regions, allowed, begin, pairs, begin.copy(), totals, begin[:1].copy(), cells)
 
     def of_row(self, row: int, shared: Rules) -> Rules:
         """Return the rules of a row, of grids with the cells of these rules; see `of`."""

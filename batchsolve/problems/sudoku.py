@@ -294,10 +294,10 @@ def drawn_grids(
         top, left = next(square[0] for square in squares if square not in grids)
         raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
     times = Counter(place for grid in grids for place in grid)
-    none = next((place for place in places if not times[place]), None)
-    if none is not None:
+    stray = next((place for place in places if not times[place]), None)
+    if stray is not None:
         raise ProblemError(
-            f"the cell in row {none[0] + 1}, column {none[1] + 1} is in no grid of {n}×{n} cells"
+            f"the cell in row {stray[0] + 1}, column {stray[1] + 1} is in no grid of {n}×{n} cells"
         )
     for grid in grids if corners is None else ():
         if all(times[place] > 1 for place in grid):

@@ -111,8 +111,8 @@ class Symmetries:
             for name, other in generator.items():
                 for label in (name, other):
                     if label not in names:
-                        what = "colour" if label.startswith(":") else "item"
-                        raise ProblemError(f"symmetry {k}: unknown {what} {quoted(label)}")
+                        kind = "colour" if label.startswith(":") else "item"
+                        raise ProblemError(f"symmetry {k}: unknown {kind} {quoted(label)}")
                 if (names[name] < n_items) != (names[other] < n_items):
                     raise ProblemError(f"symmetry {k} maps an item to a colour, or the reverse")
                 moved[names[name]] = names[other]

@@ -199,9 +199,9 @@ def placements(
     for name, piece, use in pieces:
         item = [] if fill and use == USES["any number"] else [name]
         for shape in orientations(piece, kind, solid):
-            for where in _places(shape, cells, name_of):
-                options.append(item + where)
-                names.append(" ".join([name, *where]))
+            for squares in _places(shape, cells, name_of):
+                options.append(item + squares)
+                names.append(" ".join([name, *squares]))
             if len(options) > MOST_OPTIONS:
                 raise ProblemError(
                     f"more than {MOST_OPTIONS:,} options; take fewer pieces, or a smaller board"
@@ -255,14 +255,14 @@ def _places(
     steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
     for cell in cells:
         a, b, c = cell
-        where = [name_of[cell]]
+        squares = [name_of[cell]]
         for da, db, dc in steps:
             name = name_of.get((a + da, b + db, c + dc))
             if name is None:
                 break
-            where.append(name)
+            squares.append(name)
         else:
-            yield where
+            yield squares
 
 
 # ---- descriptions of boards and pieces ------------------------------------------------------
@@ -640,13 +640,13 @@ def read_tiling(text: str) -> ExactCover:
     """
     single: dict[str, tuple[int, str]] = {}
     of_pieces: list[_Section] = []
-    for line, word, more, content in _parts(text):
+    for line, word, rest, content in _parts(text):
         if word in ("piece", "pieces"):
-            of_pieces.append((line, word, more, content))
+            of_pieces.append((line, word, rest, content))
             continue
-        if word not in ("board", "kind", "fill") or more:
+        if word not in ("board", "kind", "fill") or rest:
             raise InputError(
-                f"line {line}: unknown keyword {f'{word} {more}'.strip()[:60]!r}; choose from "
+                f"line {line}: unknown keyword {f'{word} {rest}'.strip()[:60]!r}; choose from "
                 f"{_KNOWN}"
             )
         if word in single:
@@ -666,10 +666,10 @@ def read_tiling(text: str) -> ExactCover:
         raise InputError(f"line {line}: fill is yes or no, not {fill[:60]!r}")
     shapes: dict[str, Shape] = {}
     pieces: list[Tile] = []
-    for line, word, said, content in of_pieces:
+    for line, word, rest, content in of_pieces:
         with _at(line):
             if word == "piece":
-                name, _, said = said.partition(" ")
+                name, _, rest = rest.partition(" ")
                 check_name(name)
                 new = {name: piece_shape(content)}
             else:
@@ -677,7 +677,7 @@ def read_tiling(text: str) -> ExactCover:
                 if not new:
                     raise InputError("no pieces are named")
             add_pieces(shapes, new)
-            use = use_of(said) if said else USES["once"]
+            use = use_of(rest) if rest else USES["once"]
             pieces += [(name, shape, use) for name, shape in new.items()]
     return placements(cells, pieces, kind, fill=fill == "yes")
 
@@ -710,4 +710,4 @@ def _parts(text: str) -> list[_Section]:
                 f"said already"
             )
         lines.append(line.rstrip())
-    return [(number, word, more, "\n".join(lines)) for number, word, more, lines in sections]
+    return [(number, word, rest, "\n".join(lines)) for number, word, rest, lines in sections]

@@ -106,10 +106,10 @@ def speedup_figure(all_series: list[Series], *, per_worker: bool = False) -> Fig
         axes.plot(line, line, color=GREY, label="ideal")
     for k, series in enumerate(drawn):
         text, look = _label_of(k, names, series)
-        what, rows = "efficiency" if per_worker else "speedup", speedup.rows_of(series)
-        points = {row["workers"]: row[what] for row in rows}
-        ends = [f"{what}_low", f"{what}_high"]
-        ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
+        column, rows = "efficiency" if per_worker else "speedup", speedup.rows_of(series)
+        points = {row["workers"]: row[column] for row in rows}
+        ends = [f"{column}_low", f"{column}_high"]
+        ranges = {row["workers"]: tuple(row[end] or row[column] for end in ends) for row in rows}
         charts.draw_measured(axes, points, ranges, look, text, series.workers if per_worker else ())
         for fit in curves[k]:
             numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"

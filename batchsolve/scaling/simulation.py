@@ -329,8 +329,8 @@ def split_tree(
         return stacks, visited, 0.0
     first = 0.0
     if nodes > GRAIN:
-        few = float(min(FIRST_NODES, budget or FIRST_NODES))
-        first, stacks = subtrees.search(stacks, few, np.array([2.0 * wanted]))
+        first_budget = float(min(FIRST_NODES, budget or FIRST_NODES))
+        first, stacks = subtrees.search(stacks, first_budget, np.array([2.0 * wanted]))
     while 0 < len(stacks) < wanted and visited < SPLIT_NODES and stacks[:, 0].max() > GRAIN:
         visited += len(stacks)
         stacks = subtrees.expand(stacks, 1.0 + wanted // len(stacks))
@@ -427,12 +427,12 @@ def _walk(
         begins = np.searchsorted(children.roots, np.arange(len(walkers) + 1))
         picked, picked_sizes = [], []
         for k, size in enumerate(sizes.tolist()):
-            mine = below[begins[k] : begins[k + 1]]
-            if mine.size == 0:
+            child_sizes = below[begins[k] : begins[k + 1]]
+            if child_sizes.size == 0:
                 continue
-            shares = mine / mine.sum()
+            shares = child_sizes / child_sizes.sum()
             samples.append((size, shares))
-            child = int(rng.choice(mine.size, p=shares))
+            child = int(rng.choice(child_sizes.size, p=shares))
             if shares[child] * size > GRAIN:
                 picked.append(begins[k] + child)
                 picked_sizes.append(shares[child] * size)
@@ -564,8 +564,8 @@ def forecast(
                     f"the nodes of the engine {engine!r} depend on the cuts of the search, so it "
                     f"cannot be simulated"
                 )
-            made, doubt = _forecast(name, workload, runs, workers, latency, budget)
-            forecasts.append(made)
+            result, doubt = _forecast(name, workload, runs, workers, latency, budget)
+            forecasts.append(result)
             if doubt:
                 why.append(f"{name}: do not trust the forecast, nor its number of nodes: {doubt}")
         except BatchsolveError as error:  # the other forecasts go on

@@ -208,8 +208,8 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
     chosen, rest, options = remainder(problem, stack)
     every = np.arange(problem.n_options)
     if rest is None:
-        none = np.zeros(2, np.uint32)
-        return graph_of(none, none, none, 0, every.astype(np.uint32))
+        terminals = np.zeros(2, np.uint32)
+        return graph_of(terminals, terminals, terminals, 0, every.astype(np.uint32))
     search, order = _race(rest, megabytes * MEGABYTE)
     nodes = search.take()
     if ordered and not search.is_ordered:
@@ -392,9 +392,9 @@ def _take(
             after[:, f] += 1
             can_take &= after[:, f] <= bounds[i, 1]
         else:
-            mine = color + 1 if color else _TAKEN
-            can_take &= (after[:, f] == _FREE) | (after[:, f] == (mine if color else _FREE))
-            after[:, f] = mine
+            state = color + 1 if color else _TAKEN
+            can_take &= (after[:, f] == _FREE) | (after[:, f] == (state if color else _FREE))
+            after[:, f] = state
     return after, can_take
 
 

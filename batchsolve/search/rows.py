@@ -259,15 +259,15 @@ class OpenRows:
     def _hand_over(self, piece: Piece) -> tuple[Piece, list[Piece]]:
         """Move rows that took many nodes; return the stacks of the others, and what moved."""
         rows = piece.stacks.roots
-        late = self._may_move[rows] & (self._answers.nodes[rows] >= self._most_nodes[rows])
-        late &= self._answers.counts[rows] < self._limit
-        if not late.any():
+        is_late = self._may_move[rows] & (self._answers.nodes[rows] >= self._most_nodes[rows])
+        is_late &= self._answers.counts[rows] < self._limit
+        if not is_late.any():
             return piece, []
-        goes = np.unique(rows[late])
-        self._may_move[goes] = False
-        self._most_nodes[goes] = self._node_limit
-        moved = [self._moved(row, piece, self._fallback) for row in goes.tolist()]
-        return piece.take(np.isin(rows, goes, invert=True)), moved
+        movers = np.unique(rows[is_late])
+        self._may_move[movers] = False
+        self._most_nodes[movers] = self._node_limit
+        moved = [self._moved(row, piece, self._fallback) for row in movers.tolist()]
+        return piece.take(np.isin(rows, movers, invert=True)), moved
 
     def _moved(self, row: int, piece: Piece, engine: Engine | None) -> Piece:
         """Drop the results of a row, but not its node count; return its own stack, for an engine.

@@ -293,9 +293,9 @@ class TreeSearch:
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         if 0 < len(self.outstanding) < wanted:
-            few = COUNTER_NODES if self._work.engine.counts_only else FIRST_NODES
-            few = min(few, self._first_budget, self._settings.budget or UNLIMITED)
-            yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
+            n_nodes = COUNTER_NODES if self._work.engine.counts_only else FIRST_NODES
+            n_nodes = min(n_nodes, self._first_budget, self._settings.budget or UNLIMITED)
+            yield from self._expand(n_nodes, fineness=2 * wanted)  # some weight is searched already
         quota = 1  # nodes of each stack
         while not self._scheduler.is_empty and budget > 0 and not self.has_enough:
             if (n := len(self.outstanding)) >= wanted:
