@@ -56,7 +56,7 @@ def n_cores() -> int:
     return n
 
 
-def itself(work: Any) -> Any:
+def identity(work: Any) -> Any:
     """Return the work; a reference of this function is sent with all of it."""
     return work
 
@@ -137,7 +137,7 @@ class Workers:
 
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it. Here it goes with each task."""
-        return partial(itself, work)
+        return partial(identity, work)
 
     def scheduler_seconds(self) -> float:
         """Return the processor time of a scheduler in a separate process; 0 without one."""
