@@ -33,7 +33,7 @@ def read_and_write(path: str) -> None:
     for batch in corpus.batches():
         answers = Answers.unknown(len(batch))
         [(_, stacks)] = batch.groups()
-        answers.found = [stacks]
+        answers.first_covers = [stacks]
         encoder(table.rows(batch, answers).data)
 
 

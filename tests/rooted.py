@@ -60,7 +60,7 @@ class Meets:
 class ByRoot(Goal):
     """A goal that wants every stack searched to the end."""
 
-    enough = False
+    has_enough = False
 
     def __init__(self):
         self.answers = {}

@@ -32,9 +32,9 @@ def begins_of(lengths: npt.ArrayLike) -> Ints:
     >>> begins_of([2, 0, 1]).tolist()
     [0, 2, 2, 3]
     """
-    each = np.asarray(lengths, np.int64)
-    begins = np.zeros(each.size + 1, np.int64)
-    each.cumsum(out=begins[1:])
+    sizes = np.asarray(lengths, np.int64)
+    begins = np.zeros(sizes.size + 1, np.int64)
+    sizes.cumsum(out=begins[1:])
     return begins
 
 

@@ -169,13 +169,13 @@ class Outcome:
 
         A branch whose options are no longer possible has no nodes.
         """
-        left, parents = self.frontier, self.parents
+        frontier, parents = self.frontier, self.parents
         begun: Bools = self.clash < 0
-        if not len(left):
+        if not len(frontier):
             return begun
-        is_left = np.diff(left.offsets) == np.diff(stacks.offsets)[parents]
-        is_left &= (left.all_branches == stacks.all_branches[parents]).all(axis=1)
-        begun[parents[is_left]] = False
+        is_untouched = np.diff(frontier.offsets) == np.diff(stacks.offsets)[parents]
+        is_untouched &= (frontier.all_branches == stacks.all_branches[parents]).all(axis=1)
+        begun[parents[is_untouched]] = False
         return begun | (self.nodes > 0)
 
 
@@ -407,8 +407,8 @@ def get_engine(name: str) -> Engine:
 
 def _lacks(name: str, what: str, capability: str) -> InputError:
     """Return the error for an engine that lacks a capability; it names those that have it."""
-    those = ", ".join(engines_with(capability))
-    return InputError(f"the engine {name!r} {what}; these engines do: {those}")
+    names = ", ".join(engines_with(capability))
+    return InputError(f"the engine {name!r} {what}; these engines do: {names}")
 
 
 def check_support(engine: Engine, problem: ExactCover, has_costs: bool = False) -> None:
@@ -474,8 +474,8 @@ def is_sharp(problem: ExactCover, rule: str) -> Bools:
     [True, False]
     """
     names = [*map(problem.item_name, range(problem.n_primary))]
-    those = places_like(rule.partition(":")[2] or "[#]*", names)
-    return np.isin(np.arange(problem.n_primary), those)
+    preferred = places_like(rule.partition(":")[2] or "[#]*", names)
+    return np.isin(np.arange(problem.n_primary), preferred)
 
 
 def handicaps_of(problem: ExactCover, rule: str) -> UInts:
@@ -547,8 +547,8 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     sizes = np.bincount(problem.indices, minlength=problem.n_items)[: problem.n_primary]
     n = max(1, sizes.size)
     mean = float(sizes.sum()) / n
-    each = problem.n_entries / max(1, problem.n_options)
-    if each > 2 and mean <= FEW_OPTIONS and problem.n_options <= MOST_IN_CELLS:
+    mean_size = problem.n_entries / max(1, problem.n_options)
+    if mean_size > 2 and mean <= FEW_OPTIONS and problem.n_options <= MOST_IN_CELLS:
         return "cells", "bits", "dlx"
     if mean > WIDE and sizes.sum() <= 2 * problem.n_options and problem.colors is None:
         return ("dlx",)
@@ -557,7 +557,7 @@ def _by_speed(problem: ExactCover) -> tuple[str, ...]:
     n_words = problem.n_primary * problem.n_options / (8 * 64)
     is_crowded = problem.entries_of_a_node > n_words
     is_uneven = float(sizes @ sizes) / n - mean * mean > mean / 2
-    return ("bits", "dlx") if is_uneven or (each > 2 and is_crowded) else ("dlx",)
+    return ("bits", "dlx") if is_uneven or (mean_size > 2 and is_crowded) else ("dlx",)
 
 
 def _takes(engine: Engine, problem: ExactCover) -> bool:
@@ -577,7 +577,7 @@ def counter_for(name: str, problem: ExactCover, is_row: bool = True) -> str:
     if name != AUTO or (is_row and engine_for(name, problem).tree != MRV_TREE):
         return ""
     counters = engines_with("counts_only")
-    return next((each for each in counters if _takes(get_engine(each), problem)), "")
+    return next((counter for counter in counters if _takes(get_engine(counter), problem)), "")
 
 
 def visits_the_same_nodes(name: str) -> bool:
@@ -664,9 +664,9 @@ class Choice:
     def identity(self) -> str:
         """The engine that was named and those that it stands for, in words, for a journal."""
         words = self.name if self.names == self.name else f"{self.name} ({self.names})"
-        found = self.main and self.fallback_of(self.main)
-        if found:
-            return f"{words} after {found[1]} nodes"
+        fallback = self.main and self.fallback_of(self.main)
+        if fallback:
+            return f"{words} after {fallback[1]} nodes"
         return words + ", with the fallback engine for large grids" * bool(self.fallback)
 
 

@@ -76,14 +76,14 @@ class MemoisedCounting(Engine):
         The memory of a shared table is freed when this engine is, and all processes have ended that
         use it.
         """
-        own = replace(self, run=run or new_run(), entries=entries)
+        engine = replace(self, run=run or new_run(), entries=entries)
         if not shared:
-            return own
+            return engine
         try:
-            memory = os.memfd_create(own.run)
+            memory = os.memfd_create(engine.run)
         except (OSError, AttributeError):  # not allowed, or another system than Linux
-            return own
-        sharing = replace(own, file=f"/proc/{os.getpid()}/fd/{memory}")
+            return engine
+        sharing = replace(engine, file=f"/proc/{os.getpid()}/fd/{memory}")
         weakref.finalize(sharing, os.close, memory)
         return sharing
 
@@ -92,12 +92,12 @@ class MemoisedCounting(Engine):
         with _shared_table(problem, self) as table:
             in_core, entries = _in_core(problem), problem.n_entries / max(1, problem.n_options)
             most_hidden = int(min(UNLIMITED, self.entries / max(1, entries)))
-            found, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
+            result, words, tree_nodes = in_core.count(table, core_task(task), most_hidden)
         words = words.astype("<u8", copy=False)
-        found_counts = [int.from_bytes(each.tobytes(), "little") for each in words]
-        kind = np.int64 if max(found_counts, default=0) < 2**63 else object
-        counts = np.array(found_counts, kind)
-        return replace(outcome_of(found, task), counts=counts, tree_nodes=tree_nodes)
+        numbers = [int.from_bytes(row.tobytes(), "little") for row in words]
+        kind = np.int64 if max(numbers, default=0) < 2**63 else object
+        counts = np.array(numbers, kind)
+        return replace(outcome_of(result, task), counts=counts, tree_nodes=tree_nodes)
 
 
 def with_size(engine: Engine, name: str) -> MemoisedCounting:
@@ -109,8 +109,8 @@ def with_size(engine: Engine, name: str) -> MemoisedCounting:
             f"{name!r}: the size of a table is 1 to {MOST_MEGABYTES:,} megabytes; write {base}:64"
         )
     megabytes = int(number or MEGABYTES)
-    named = f"{base}:{megabytes}"
-    return MemoisedCounting(**{**vars(engine), "name": named}, megabytes=megabytes)
+    full_name = f"{base}:{megabytes}"
+    return MemoisedCounting(**{**vars(engine), "name": full_name}, megabytes=megabytes)
 
 
 @prepared
@@ -176,11 +176,11 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
     kind = (problem.fingerprint, n_rows, engine.run)
     with _TABLES_LOCK:
         unused = [
-            each
-            for each, table in _TABLES.items()
-            if each != kind and not _USERS[each] and table.size < 2 * n_rows * width
+            key
+            for key, table in _TABLES.items()
+            if key != kind and not _USERS[key] and table.size < 2 * n_rows * width
         ]
-        n_used = sum(_USERS[each] > 0 for each in _TABLES)
+        n_used = sum(_USERS[key] > 0 for key in _TABLES)
         for other in unused[: max(0, len(unused) - n_used)]:
             del _TABLES[other], _USERS[other]
         if kind in _TABLES:
@@ -275,13 +275,13 @@ def narrow_order(problem: ExactCover) -> Ints:
     >>> [board.item_names[i] for i in narrow_order(board)]  # not row by row
     ['r1c1', 'r2c1', 'r1c2', 'r2c2', 'r1c3', 'r2c3', 'r1c4', 'r2c4']
     """
-    given = np.arange(problem.n_primary)
+    natural = np.arange(problem.n_primary)
     if not 0 < problem.n_primary <= problem.n_items <= MOST_ITEMS:
-        return given
+        return natural
     near = _neighbours(problem)
     fewest = int(np.argmin(near[: problem.n_primary].sum(axis=1)))
     firsts = dict.fromkeys([0, fewest, problem.n_primary - 1])
-    orders = [given, *(_greedy(near, problem.n_primary, first) for first in firsts)]
+    orders = [natural, *(_greedy(near, problem.n_primary, first) for first in firsts)]
     return min(orders, key=lambda order: _n_subsets(near, order))
 
 

@@ -56,12 +56,12 @@ def core_task(task: Task) -> tuple[Any, ...]:
     return in_core, *bounds, task.any_order, task.unordered, task.excluded
 
 
-def outcome_of(found: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks.made) -> Outcome:
+def outcome_of(result: Any, task: Task, covers_of: Callable[..., Stacks] = Stacks.made) -> Outcome:
     """Return the outcome of a task that the core has searched.
 
     `covers_of` makes the covers of their offsets, options and roots.
     """
-    counts, nodes, clash, (*covers, rows), (offsets, options, parents), weights, branches = found
+    counts, nodes, clash, (*covers, rows), (offsets, options, parents), weights, branches = result
     roots = task.stacks.roots
     ranges = branches.reshape(-1, 3) if branches.size and branches.any() else NO_BRANCHES
     # of the core's type of 64 bits, long long, NumPy takes 30 times as long to add numbers up
@@ -96,10 +96,10 @@ def search_bits(problem: ExactCover, task: Task) -> Outcome:
     if problem.bounds is None:
         n_nodes = min(task.budget, int(task.allowances.max(initial=0)))
         worth = max(FREE_OPTIONS, OPTIONS_A_NODE * min(n_nodes, MOST_OPTIONS))
-        found = native.search_bits(in_core, task_in_core, min(worth, MOST_OPTIONS))
+        result = native.search_bits(in_core, task_in_core, min(worth, MOST_OPTIONS))
     else:
-        found = native.search_bounded_bits(in_core, task_in_core)
-    return search_links(problem, task) if found is None else outcome_of(found, task)
+        result = native.search_bounded_bits(in_core, task_in_core)
+    return search_links(problem, task) if result is None else outcome_of(result, task)
 
 
 def search_cells(problem: ExactCover, task: Task) -> Outcome:
@@ -107,8 +107,8 @@ def search_cells(problem: ExactCover, task: Task) -> Outcome:
 
     Problems too large for the cells are left to dancing links, which search the same tree.
     """
-    found = native.search_sparse(core_problem(problem), core_task(task))
-    return search_links(problem, task) if found is None else outcome_of(found, task)
+    result = native.search_sparse(core_problem(problem), core_task(task))
+    return search_links(problem, task) if result is None else outcome_of(result, task)
 
 
 # ---- grids side by side ---------------------------------------------------------------------
@@ -129,14 +129,14 @@ def search_grids(problem: ExactCover, task: Task) -> Outcome:
 
 
 def _search_grids(grids: GridProblem, task: Task) -> Outcome:
-    found, digits = native.search_grids(*grids.rules_in_core(task.stacks.roots), core_task(task))
+    result, digits = native.search_grids(*grids.rules_in_core(task.stacks.roots), core_task(task))
 
     def covers_of(offsets: Ints, options: UInts, roots: Ints) -> Stacks:
         if task.unordered:
             return SolvedGrids(grids, digits.reshape(-1, grids.n_cells), roots)
         return _covers(grids, Stacks.made(offsets, options, roots))
 
-    return outcome_of(found, task, covers_of)
+    return outcome_of(result, task, covers_of)
 
 
 def _with_first_covers(outcome: Outcome, grids: GridProblem, task: Task) -> Outcome:
@@ -154,19 +154,19 @@ def _with_first_covers(outcome: Outcome, grids: GridProblem, task: Task) -> Outc
     stacks = task.stacks.take(rows)
     limits, allowances = task.limits[rows], task.allowances[rows]
     again = replace(task, stacks=stacks, limits=limits, allowances=allowances, any_order=False)
-    found = _search_grids(grids, replace(again, unordered=False))
+    ordered = _search_grids(grids, replace(again, unordered=False))
     counts, nodes = outcome.counts.copy(), outcome.nodes.copy()
-    counts[rows], nodes[rows] = found.counts, found.nodes
+    counts[rows], nodes[rows] = ordered.counts, ordered.nodes
     others = ~np.isin(outcome.parents, rows)
     covers = outcome.solutions.take(~np.isin(outcome.solutions.roots, stacks.roots))
     return Outcome(
         counts,
         nodes,
         outcome.clash,
-        Stacks.concatenate([covers, found.solutions]),
-        Stacks.concatenate([outcome.frontier.take(others), found.frontier]),
-        np.concatenate([outcome.weights[others], found.weights]),
-        np.concatenate([outcome.parents[others], rows[found.parents]]),
+        Stacks.concatenate([covers, ordered.solutions]),
+        Stacks.concatenate([outcome.frontier.take(others), ordered.frontier]),
+        np.concatenate([outcome.weights[others], ordered.weights]),
+        np.concatenate([outcome.parents[others], rows[ordered.parents]]),
     )
 
 
@@ -194,12 +194,12 @@ def _search_cheapest(problem: ExactCover, task: Task) -> Outcome:
     stacks = renumbered(task.stacks, pricing.rank)
     again = replace(task, stacks=stacks, fineness=UNLIMITED, excluded=True)
     costs = pricing.scale, pricing.net, pricing.share, pricing.is_useless
-    found = native.search_cheapest(
+    result = native.search_cheapest(
         _core_by_cost(problem),
         (*costs, scaled_ceilings(problem, pricing, task), task.cheapest),
         core_task(again),
     )
-    outcome = outcome_of(found, task)
+    outcome = outcome_of(result, task)
     return replace(
         outcome,
         solutions=renumbered(outcome.solutions, pricing.order),

@@ -52,13 +52,13 @@ _Branch = tuple[list[int], float, list[list[int]]]
 """A stack that is still to be searched, its weight, and the known covers that are not counted."""
 
 
-def _search_below(problem: ExactCover, left: OpenNode, tally: Tally) -> None:
+def _search_below(problem: ExactCover, node: OpenNode, tally: Tally) -> None:
     """Search below a stack, as `search_batch` asks; of its branch, below each option."""
-    stack = left.stack
+    stack = node.stack
     formula = _Formula(problem, stack, tally)
     waiting: list[_Branch] = [(stack, 1.0, [])]  # in reverse tree order
-    if left.item:
-        waiting = [([*stack, o], 1 / left.n_branches, []) for o in left.options]
+    if node.item:
+        waiting = [([*stack, o], 1 / node.n_branches, []) for o in node.options]
     try:
         while waiting and tally.is_open:
             waiting += reversed(_search_branch(formula, stack, waiting, tally))
@@ -132,11 +132,11 @@ class _Formula:
 
         self._tally = tally
         self._problem = problem
-        left = residual_of(problem, stack)
-        options = left.options.tolist()
-        self._options, self._first = options, dict(zip(options, left.first.tolist(), strict=True))
+        residual = residual_of(problem, stack)
+        options, firsts = residual.options.tolist(), residual.first.tolist()
+        self._options, self._first = options, dict(zip(options, firsts, strict=True))
         self._variable = {o: v for v, o in enumerate(options, 1)}
-        clauses, n_variables = clauses_of(left)
+        clauses, n_variables = clauses_of(residual)
         self._new_variable = count(n_variables + 1)
         self._n_given = len(stack)
         self.solver = Solver(SOLVER, bootstrap_with=clauses)
@@ -156,9 +156,9 @@ class _Formula:
         assumptions = [blocking, *self._chosen(stack)]
         for cover in covers:
             self._block(blocking, cover)
-        while len(covers) < most and (found := self._solve(stack, assumptions)) is not None:
-            covers.append(found)
-            self._block(blocking, found)
+        while len(covers) < most and (solution := self._solve(stack, assumptions)) is not None:
+            covers.append(solution)
+            self._block(blocking, solution)
         self.solver.add_clause([-blocking])
         return sorted(covers)
 
@@ -212,11 +212,11 @@ def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
     first = np.minimum.reduceat(items, problem.indptr[:-1])
     fits, held = fitting(problem, stack)
     # Options without primary items are in a cover only if the stack has them.
-    is_left = fits & (first < problem.n_primary)
-    options = np.flatnonzero(is_left)
+    is_usable = fits & (first < problem.n_primary)
+    options = np.flatnonzero(is_usable)
     number = np.zeros(problem.n_options, np.int64)
     number[options] = np.arange(1, options.size + 1)
-    kept = np.flatnonzero(is_left[owners] & (held[items] < 0))
+    kept = np.flatnonzero(is_usable[owners] & (held[items] < 0))
     kept = kept[np.argsort(items[kept], kind="stable")]
     return Residual(
         options,
@@ -228,35 +228,35 @@ def residual_of(problem: ExactCover, stack: list[int]) -> Residual:
     )
 
 
-def clauses_of(left: Residual) -> tuple[Iterator[Sequence[int]], int]:
+def clauses_of(residual: Residual) -> tuple[Iterator[Sequence[int]], int]:
     """Return the clauses of a formula, and the number of their variables."""
-    n_variables = left.options.size
+    n_variables = residual.options.size
     long: list[list[int]] = []
     pairs = [np.empty((0, 2), np.int64)]  # of literals
-    starts = np.cumsum(left.sizes) - left.sizes
-    for size in np.unique(left.sizes).tolist():
-        items = np.flatnonzero(left.sizes == size)
+    starts = np.cumsum(residual.sizes) - residual.sizes
+    for size in np.unique(residual.sizes).tolist():
+        items = np.flatnonzero(residual.sizes == size)
         places = starts[items][:, None] + np.arange(size)
-        members = left.owners[places]
+        members = residual.owners[places]
         # The clause of an item without options is empty: nothing makes it true.
-        long += members[left.is_required[items]].tolist()
-        colors = None if left.colors is None else left.colors[places]
+        long += members[residual.is_required[items]].tolist()
+        colors = None if residual.colors is None else residual.colors[places]
         if size <= MOST_IN_PAIRS or (colors is not None and colors.any()):
             pairs.append(_allow_one(members, colors))
         else:
             more, n_variables = _allow_one_in_grids(members, n_variables)
             pairs += more
-    one, other = np.concatenate(pairs).T.tolist()
-    return chain(long, zip(one, other, strict=True)), n_variables
+    first, second = np.concatenate(pairs).T.tolist()
+    return chain(long, zip(first, second, strict=True)), n_variables
 
 
 def _allow_one(rows: Ints, colors: Ints | None = None) -> Ints:
     """Return pairs that let at most one variable of each row be true, or those of one colour."""
-    one, other = np.triu_indices(rows.shape[1], 1)
-    pairs = np.stack([-rows[:, one], -rows[:, other]], axis=2)
+    first, second = np.triu_indices(rows.shape[1], 1)
+    pairs = np.stack([-rows[:, first], -rows[:, second]], axis=2)
     if colors is None:
         return pairs.reshape(-1, 2)
-    return pairs[(colors[:, one] == 0) | (colors[:, one] != colors[:, other])]
+    return pairs[(colors[:, first] == 0) | (colors[:, first] != colors[:, second])]
 
 
 def _allow_one_in_grids(rows: Ints, n_variables: int) -> tuple[list[Ints], int]:

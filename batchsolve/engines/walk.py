@@ -145,21 +145,21 @@ class Tally:
         self._parents.append(self._k)
         self._weights.append(weight)
 
-    def hand_back_left(self, left: OpenNode) -> None:
+    def hand_back_rest(self, node: OpenNode) -> None:
         """Add what is left of a node to the frontier: as ranges, or a stack for each option."""
-        n = n_parts = len(left.options)
+        n = n_parts = len(node.options)
         fineness = int(np.broadcast_to(self._task.fineness, len(self._counts))[self._k])
         if fineness < UNLIMITED:
-            share = left.weight * n / left.n_branches
+            share = node.weight * n / node.n_branches
             n_parts = max(1, min(n, ceil(share * fineness)))
-        options = left.options[::-1]
+        options = node.options[::-1]
         for part in range(n_parts):
-            some = options[part * n // n_parts : (part + 1) * n // n_parts]
-            if len(some) == 1:
-                self.hand_back([*left.stack, *some], left.weight / left.n_branches)
+            chunk = options[part * n // n_parts : (part + 1) * n // n_parts]
+            if len(chunk) == 1:
+                self.hand_back([*node.stack, *chunk], node.weight / node.n_branches)
             else:
-                share = left.weight * (len(some) / left.n_branches)
-                self.hand_back(left.stack, share, (left.item, some[0], some[-1] + 1))
+                share = node.weight * (len(chunk) / node.n_branches)
+                self.hand_back(node.stack, share, (node.item, chunk[0], chunk[-1] + 1))
 
     def outcome(self) -> Outcome:
         """Return all that was recorded."""
@@ -196,8 +196,8 @@ def search_batch(
             position = clash_of(problem, options, branch)
             tally.clash(position)
             if position < 0:
-                left = options_of_branch(problem, options, branch)[::-1] if item else []
-                below(problem, OpenNode(stack, 1.0, item, len(left), left), tally)
+                remaining = options_of_branch(problem, options, branch)[::-1] if item else []
+                below(problem, OpenNode(stack, 1.0, item, len(remaining), remaining), tally)
         elif tally.wanted:
             tally.hand_back(stack, 1.0, branch)
     return tally.outcome()
@@ -239,7 +239,7 @@ def walk(problem: ExactCover, task: Task, begin: Callable[[ExactCover], PartialC
     `begin` returns the empty partial cover of a problem.
     """
     here = begin(problem)
-    return search_batch(problem, task, lambda own, *rest: _walk_below(here, *rest))
+    return search_batch(problem, task, lambda _, *rest: _walk_below(here, *rest))
 
 
 def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
@@ -248,9 +248,9 @@ def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
         return
     while waiting and tally.is_open:
         check_interrupt()
-        left = waiting[-1]
-        top, weight = left.next()  # X8. [Leave level l.] if it is shorter than the one before
-        if not left.options:
+        node = waiting[-1]
+        top, weight = node.next()  # X8. [Leave level l.] if it is shorter than the one before
+        if not node.options:
             waiting.pop()
         here.go(top)
         choices = here.choices()
@@ -265,8 +265,8 @@ def _walk_below(here: PartialCover, begin: OpenNode, tally: Tally) -> None:
             if options:
                 waiting.append(OpenNode(top, weight, item + 1, len(options), options[::-1]))
     if tally.wanted:
-        for left in reversed(waiting):
-            tally.hand_back_left(left)
+        for node in reversed(waiting):
+            tally.hand_back_rest(node)
 
 
 # ---- Algorithm X ----------------------------------------------------------------------------
@@ -304,8 +304,8 @@ class Matrix(PartialCover):
         """Return the branch item and its options, ascending; None if this is a cover."""
         # The dict forgets the order of its items, so the item itself breaks ties.
         sizes = [
-            (max(len(some) + self._handicaps[i] * (len(some) > 1), self._enough), i)
-            for i, some in self._options.items()
+            (max(len(options) + self._handicaps[i] * (len(options) > 1), self._enough), i)
+            for i, options in self._options.items()
             if i < self._n_primary
         ]
         if not sizes:

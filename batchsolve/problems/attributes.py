@@ -72,18 +72,18 @@ def number_colors(
             raise ProblemError(f"colours of {len(colors)} options for {len(rows)} options")
     number: dict[Hashable, int] = {}
     entries = []
-    for o, (row, given) in enumerate(zip(rows, colors, strict=True)):
-        if not isinstance(given, Mapping):
+    for o, (row, coloring) in enumerate(zip(rows, colors, strict=True)):
+        if not isinstance(coloring, Mapping):
             raise ProblemError(
-                f"the colours of option {o} must be a mapping of items, not {given!r}"
+                f"the colours of option {o} must be a mapping of items, not {coloring!r}"
             )
-        if absent := [item for item in given if item not in row]:
+        if absent := [item for item in coloring if item not in row]:
             raise ProblemError(
                 f"option {o} gives the item {quoted(absent[0])} a colour, but does not have "
                 f"that item"
             )
-        each = (given.get(item) for item in row)
-        entries += [0 if c is None else number.setdefault(c, len(number) + 1) for c in each]
+        names = (coloring.get(item) for item in row)
+        entries += [0 if c is None else number.setdefault(c, len(number) + 1) for c in names]
     return entries, list(map(str, number))
 
 
@@ -134,21 +134,21 @@ def bounds_by_name(
     """Return the bounds of the primary items, by default (1, 1), for `checked_bounds`."""
     if not isinstance(bounds, Mapping):
         raise ProblemError(f"bounds are a mapping of items to pairs, not {quoted(bounds)}")
-    found: dict[Hashable, Sequence[int]] = dict.fromkeys(primary, (1, 1))
-    for item, given in bounds.items():
-        if item not in found:
+    pairs: dict[Hashable, Sequence[int]] = dict.fromkeys(primary, (1, 1))
+    for item, values in bounds.items():
+        if item not in pairs:
             raise ProblemError(
                 f"bounds are given to {quoted(item)}, which is not a primary item; only those have "
                 f"bounds"
             )
-        pair = list(given) if isinstance(given, Sequence | np.ndarray) else [given]
+        pair = list(values) if isinstance(values, Sequence | np.ndarray) else [values]
         if len(pair) != 2 or not all(type(b) is int or isinstance(b, np.integer) for b in pair):
             raise ProblemError(
                 f"the bounds of item {quoted(item)} are a least and a most, two whole numbers, not "
-                f"{quoted(given)}"
+                f"{quoted(values)}"
             )
-        found[item] = pair
-    return list(found.values()) or np.zeros((0, 2), np.int64)
+        pairs[item] = pair
+    return list(pairs.values()) or np.zeros((0, 2), np.int64)
 
 
 def costs_of(problem: ExactCover) -> Ints:

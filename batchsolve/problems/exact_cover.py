@@ -236,8 +236,8 @@ class ExactCover:
             items = [*primary, *secondary]
             number = {item: k for k, item in enumerate(items)}
         if len(number) != len(items):
-            twice = quoted(repeated(items))
-            raise ProblemError(f"item {twice} is declared twice; name every item once")
+            name = quoted(repeated(items))
+            raise ProblemError(f"item {name} is declared twice; name every item once")
         if not named.keys() <= number.keys():
             item = next(item for item in named if item not in number)
             o = next(o for o, row in enumerate(rows) if item in row)
@@ -250,8 +250,8 @@ class ExactCover:
         names = list(map(str, items))
         entries, color_names = (None, None) if colors is None else number_colors(rows, colors)
         item_bounds = None if bounds is None else bounds_by_name(bounds, primary)
-        made = indptr, indices, len(items), len(primary), names, option_names
-        return cls(*made, entries, color_names, item_bounds, costs)
+        parts = indptr, indices, len(items), len(primary), names, option_names
+        return cls(*parts, entries, color_names, item_bounds, costs)
 
     @classmethod
     def from_matrix(cls, matrix: Any, secondary: Iterable[int] = ()) -> ExactCover:
@@ -312,8 +312,8 @@ class ExactCover:
 
         They are those of all options that conflict with it, if items have equal numbers of options.
         """
-        each = self.n_entries / max(1, self.n_options)
-        return min(each * each * self.n_entries / max(1, self.n_items), self.n_entries)
+        mean_size = self.n_entries / max(1, self.n_options)
+        return min(mean_size * mean_size * self.n_entries / max(1, self.n_items), self.n_entries)
 
     @cached_property
     def n_colors(self) -> int:
@@ -472,7 +472,7 @@ class ExactCover:
                 if most > 1:
                     named = f"options {', '.join(map(str, others))} and {o}, more than {most}"
                     return place, f"item {self.item_name(item)} is in {named}"
-                first = (each for each in others if not self._may_share(item, mine[item], [each]))
+                first = (p for p in others if not self._may_share(item, mine[item], [p]))
                 return place, self._why_barred(item, next(first), o)
             decided[o] = entry
             if entry == o:
@@ -521,12 +521,12 @@ class ExactCover:
             raise ProblemError(
                 f"option {o} has item {entries[k]}; items lie in 0 .. {self.n_items - 1}"
             )
-        for names, length, what in (
+        for names, length, kind in (
             (self.item_names, self.n_items, "item"),
             (self.option_names, self.n_options, "option"),
         ):
             if names is not None and len(names) != length:
-                raise ProblemError(f"{len(names)} {what} names for {length} {what}s")
+                raise ProblemError(f"{len(names)} {kind} names for {length} {kind}s")
 
     def _without_gaps(
         self, entries: Ints, colors: npt.ArrayLike | None, gaps: Ints
@@ -689,8 +689,8 @@ def prepared(make: Callable[[ExactCover], Data]) -> Callable[[ExactCover], Data]
     def of(problem: ExactCover) -> Data:
         name = problem.token
         with lock:
-            own, data = place_of(name)
-        with own:
+            guard, data = place_of(name)
+        with guard:
             if not data:
                 data.append(make(problem))
             return data[0]

@@ -127,8 +127,8 @@ canonical forms; those up to 20×20 with boxes of 4×5 have forms
 
 def forms_of(problem: GridProblem, grids: Bytes) -> CanonicalForms:
     """Return the forms of grids, whose clues must not clash; see `batchsolve.canonical_forms`."""
-    found = native.canonical_forms(grids, *problem.box, MOST_STATES, problem.box == (3, 3))
-    forms, symmetries, transposed, rows, columns = found
+    result = native.canonical_forms(grids, *problem.box, MOST_STATES, problem.box == (3, 3))
+    forms, symmetries, transposed, rows, columns = result
     return CanonicalForms(forms, symmetries, transposed.view(np.bool_), rows, columns)
 
 
@@ -212,13 +212,13 @@ def images_of(
     >>> group = group_of(Sudoku(2, 2))
     >>> blank, clue = np.zeros((2, 1, 16), np.uint8)
     >>> clue[0, 5] = 1
-    >>> [len(images_of(group, each, each, np.array([1]), 100, 7)[0]) for each in (blank, clue)]
+    >>> [len(images_of(group, grid, grid, np.array([1]), 100, 7)[0]) for grid in (blank, clue)]
     [1, 64]
     """
     keys = np.array([seed & 2**64 - 1, seed >> 64], np.uint64)
     most = n + original
-    found: Images = native.draw_images(puzzles, solutions, numbers, keys, most, original, group)
-    return found
+    images: Images = native.draw_images(puzzles, solutions, numbers, keys, most, original, group)
+    return images
 
 
 # ---- groups ---------------------------------------------------------------------------------
@@ -265,8 +265,8 @@ def _group_of_boxes(box_rows: int, box_columns: int) -> GridGroup:
     if box_rows == box_columns:
         moves.append(cells.T)
     generators = np.array(moves, np.uint16).reshape(len(moves), n * n)
-    none, relabels = np.empty((0, n * n), np.uint16), _relabels(n, ALL_LABELS)
-    return GridGroup(n, box_rows, box_columns, ALL_LABELS, none, generators, relabels)
+    turns, relabels = np.empty((0, n * n), np.uint16), _relabels(n, ALL_LABELS)
+    return GridGroup(n, box_rows, box_columns, ALL_LABELS, turns, generators, relabels)
 
 
 def _swapped(n: int, begin: int, size: int) -> list[int]:
@@ -290,15 +290,15 @@ def _group_of_rules(rules: Rules) -> GridGroup:
     drawn = np.full(rules.extent, -1)  # the cell at each place, -1 outside
     drawn[tuple(zip(*rules.places, strict=True))] = np.arange(rules.n_cells)
     named, turns = rules.as_sets(), []
-    for turned in (np.rot90(each, k) for each in (drawn, drawn.T) for k in range(4)):
+    for turned in (np.rot90(board, k) for board in (drawn, drawn.T) for k in range(4)):
         if np.array_equal(turned < 0, drawn < 0):
             cells = turned[drawn >= 0].tolist()
             turns += [cells] if rules.as_sets(cells) == named else []
-    found = np.unique(np.array(turns, np.uint16), axis=0)
+    distinct = np.unique(np.array(turns, np.uint16), axis=0)
     kind = _label_kind(rules)
-    is_identity = (found == np.arange(rules.n_cells)).all(axis=1)
-    moves, relabels = found[~is_identity], _relabels(rules.n_digits, kind)
-    return GridGroup(rules.n_digits, 0, 0, kind, found, moves, relabels)
+    is_identity = (distinct == np.arange(rules.n_cells)).all(axis=1)
+    moves, relabels = distinct[~is_identity], _relabels(rules.n_digits, kind)
+    return GridGroup(rules.n_digits, 0, 0, kind, distinct, moves, relabels)
 
 
 def _label_kind(rules: Rules) -> int:
@@ -308,6 +308,6 @@ def _label_kind(rules: Rules) -> int:
     relations = {relation for _, _, relation in rules.pairs} - {"equal"}
     if not relations:
         return ALL_LABELS
-    each = [are_allowed(rules.n_digits, relation) for relation in relations]
-    keeps = all(np.array_equal(allowed, allowed[::-1, ::-1]) for allowed in each)
+    tables = [are_allowed(rules.n_digits, relation) for relation in relations]
+    keeps = all(np.array_equal(allowed, allowed[::-1, ::-1]) for allowed in tables)
     return REVERSED if keeps else NO_LABELS

@@ -103,9 +103,9 @@ def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any
     if array.dtype.kind == "u" or not (is_blank := array == -1).any():
         return array
     grids = array.reshape(len(array) if array.ndim > 1 else 1, -1)
-    for some in (grids.reshape(1, -1), grids):  # all grids together may tell it, too
-        seem_from_0 = (some == 0).any(axis=1) & (some == -1).any(axis=1)
-        if (seem_from_0 & (some.max(axis=1, initial=-1) < n_digits)).any():
+    for view in (grids.reshape(1, -1), grids):  # all grids together may tell it, too
+        seem_from_0 = (view == 0).any(axis=1) & (view == -1).any(axis=1)
+        if (seem_from_0 & (view.max(axis=1, initial=-1) < n_digits)).any():
             raise InputError(
                 f"grids hold 0 and blanks, but no {n_digits}: do the digits begin at 0? then add 1 "
                 f"to all cells; or, if 0 is a blank cell, too, write 0 for all blanks"
@@ -210,8 +210,8 @@ class GridProblem(ExactCover):
 
         def add(options: npt.ArrayLike, items: npt.ArrayLike, color: npt.ArrayLike = 0) -> None:
             """Give options items, perhaps with a colour."""
-            each = np.broadcast_arrays(options, items, color)
-            entries.append([array.astype(np.uint32).ravel() for array in each])
+            arrays = np.broadcast_arrays(options, items, color)
+            entries.append([array.astype(np.uint32).ravel() for array in arrays])
 
         add(np.arange(n_cells * n), np.repeat(np.arange(n_cells), n))
         new_items(n_cells)
@@ -243,7 +243,7 @@ class GridProblem(ExactCover):
                 add(n_options, [cages + k])
                 add(n_options, first + digits, np.where(digit_set >> digits & 1, _IN, _OUT))
                 n_options += 1
-        options, items, colors = (np.concatenate(each) for each in zip(*entries, strict=True))
+        options, items, colors = (np.concatenate(parts) for parts in zip(*entries, strict=True))
         order = np.lexsort((items, options))
         indptr = begins_of(np.bincount(options, minlength=n_options))
         in_order = colors[order] if rules.cages else None
@@ -292,8 +292,8 @@ class GridProblem(ExactCover):
     def _excluded(self) -> Ints:
         """The options that marks exclude."""
         n = self.n_digits
-        each = (c * n + d for c, mask in self.rules.marks for d in range(n) if not mask >> d & 1)
-        return np.array(sorted({*each}), np.int64)
+        options = (c * n + d for c, mask in self.rules.marks for d in range(n) if not mask >> d & 1)
+        return np.array(sorted({*options}), np.int64)
 
     @cached_property
     def _n_sets(self) -> list[int]:
@@ -407,8 +407,8 @@ class GridProblem(ExactCover):
         """Return the two clues that clash, or the digit, the unit and the places of both."""
         if not (unit := self._unit_of(i)):
             return f"{self.option_name(other)} and {self.option_name(o)} clash by the rules"
-        (one, first), (two, digit) = (divmod(each, self.n_digits) for each in (other, o))
-        places = self.cell_name(one), self.cell_name(two)
+        (a, first), (b, digit) = (divmod(option, self.n_digits) for option in (other, o))
+        places = self.cell_name(a), self.cell_name(b)
         if unit == "cell" and first != digit:
             return f"digits {first + 1} and {digit + 1} in one cell: {places[0]}"
         return f"digit {digit + 1} twice in a {unit}: {places[0]} and {places[1]}"
@@ -515,15 +515,15 @@ class GridProblem(ExactCover):
         ----------
         grids : ndarray of uint8, shape (n, n_cells)
         """
-        given = as_grids_array(grids)
-        if given.shape[1:] != (self.n_cells,):
-            raise InputError(f"grids must have shape (n, {self.n_cells}), not {given.shape}")
-        grids = given.astype(np.uint8, copy=False)
-        if grids is not given and (grids != given).any():
-            raise InputError(f"grids hold digits, 0 for blanks, not {quoted(given)}")
+        array = as_grids_array(grids)
+        if array.shape[1:] != (self.n_cells,):
+            raise InputError(f"grids must have shape (n, {self.n_cells}), not {array.shape}")
+        grids = array.astype(np.uint8, copy=False)
+        if grids is not array and (grids != array).any():
+            raise InputError(f"grids hold digits, 0 for blanks, not {quoted(array)}")
         if self.n_digits > MOST_IN_CORE:
-            found = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
-            return np.array(found, np.int64)
+            clashes = [_first_clash(self.of_row(row), grid) for row, grid in enumerate(grids)]
+            return np.array(clashes, np.int64)
         return native.first_clashes(*self.rules_in_core(np.arange(len(grids))), grids)
 
     def check(self, puzzles: Bytes, solutions: Bytes) -> Bools:
@@ -541,17 +541,17 @@ class GridProblem(ExactCover):
             )
         full = ((solutions > 0) & (solutions <= self.n_digits)).all(axis=1)
         right = full & ((puzzles == 0) | (puzzles == solutions)).all(axis=1)
-        some = np.flatnonzero(right)
-        right[some] = self.at(some).follow_rules(solutions[some])
+        rows = np.flatnonzero(right)
+        right[rows] = self.at(rows).follow_rules(solutions[rows])
         return right
 
     def follow_rules(self, grids: Bytes) -> Bools:
         """Return True for each full grid that follows the rules; its digits are 1 .. N."""
-        own = self.given
+        rules = self.given
         right: Bools = self.first_clashes(grids) < 0
-        if own.allowed.size or own.totals.size:  # which clashes of clues leave out
-            some = np.flatnonzero(right)
-            right[some] = own.take(self.rows_of(some)).follow(grids[some])
+        if rules.allowed.size or rules.totals.size:  # which clashes of clues leave out
+            rows = np.flatnonzero(right)
+            right[rows] = rules.take(self.rows_of(rows)).follow(grids[rows])
         return right
 
     def parse(self, text: str, alphabet: str | None = None) -> Bytes:

@@ -200,9 +200,9 @@ class Notation:
             native.read_numbers(texts, self.table, *numbered, grids, faults)
         if self.drawing:
             misplaced = (grids > self.n_digits) == self._is_cell
-            found = misplaced.any(axis=1) & (faults == FINE)
-            faults[found] = misplaced[found].argmax(axis=1)
-            grids[found] = 0
+            wrong = misplaced.any(axis=1) & (faults == FINE)
+            faults[wrong] = misplaced[wrong].argmax(axis=1)
+            grids[wrong] = 0
             grids = np.ascontiguousarray(grids[:, self._is_cell])
         return grids, faults
 
@@ -231,18 +231,18 @@ class Notation:
         if "\n" in text and not self.drawing:
             lines = [line.split() if " " in line else line for line in text.splitlines() if line]
             least, most = min(map(len, lines)), max(map(len, lines))
-            each = f"{least} to {most}" if least < most else f"{most}"
-            return f"{len(lines)} rows of {each} cells; a {n}×{n} grid has {n} rows of {n}"
+            width = f"{least} to {most}" if least < most else f"{most}"
+            return f"{len(lines)} rows of {width} cells; a {n}×{n} grid has {n} rows of {n}"
         tokens = text.replace(",", " ").replace(";", " ").split()
         foreign = next((c for c in text if not c.isascii()), None)
         if fault == WRONG_LENGTH and self.symbols and foreign and len(text) == rows * columns:
             fault = text.index(foreign)  # several bytes long
         if fault == WRONG_LENGTH:
-            what = "characters" if self.symbols else "numbers"
+            unit = "characters" if self.symbols else "numbers"
             length = len(text if self.symbols else tokens)
             if length == 0:
-                return f"no grid; a {rows}×{columns} grid has {rows * columns} {what}"
-            return f"{length} {what}; a {rows}×{columns} grid has {rows * columns}"
+                return f"no grid; a {rows}×{columns} grid has {rows * columns} {unit}"
+            return f"{length} {unit}; a {rows}×{columns} grid has {rows * columns}"
         if fault == TWO_BLANKS:
             return (
                 f"0 and blanks, but no {self.names[-1]}: do the digits begin at 0? then name the "
@@ -391,8 +391,8 @@ def from_zero(n_digits: int, as_numbers: bool = False) -> Notation:
 
 def notations(n_digits: int) -> list[Notation]:
     """Return the known alphabets of N symbols, the most usual first."""
-    each = ["123456789", "0123456789", ""] if n_digits > 9 else ["123456789", ""]
-    known = [(digits + string.ascii_uppercase)[:n_digits] for digits in each]
+    starts = ["123456789", "0123456789", ""] if n_digits > 9 else ["123456789", ""]
+    known = [(digits + string.ascii_uppercase)[:n_digits] for digits in starts]
     return [Notation(n_digits, _range_of(s), s) for s in known if len(s) == n_digits]
 
 
@@ -428,8 +428,8 @@ def buffers(column: pa.Array | str) -> tuple[npt.NDArray[np.signedinteger], Byte
     [0, 2, 2, 4]
     """
     if isinstance(column, str):
-        one = np.frombuffer(column.encode(), np.uint8)
-        return np.array([0, one.size], np.int32), one
+        encoded = np.frombuffer(column.encode(), np.uint8)
+        return np.array([0, encoded.size], np.int32), encoded
     _, offsets, data = column.buffers()
     first = column.offset
     if offsets is None or data is None:

@@ -90,7 +90,7 @@ def digit_sets(n_digits: int, size: int, total: int) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> [f"{some:b}" for some in digit_sets(9, 2, 16)], digit_sets(4, 3, 5)
+    >>> [f"{digits:b}" for digits in digit_sets(9, 2, 16)], digit_sets(4, 3, 5)
     (['101000000'], ())
     """
     if comb(n_digits, size) > MOST_SETS:
@@ -200,13 +200,13 @@ class Rules:
         Of houses that meet, the first counts. Rows and columns of the remaining cells are regions,
         too.
         """
-        found: list[Cells] = []
-        left = set(range(self.n_cells))
-        for house in sorted(self.houses, key=lambda each: self.step(each) is not None):
-            if left.issuperset(house) and (found or not self.step(house)):
-                found.append(house)
-                left.difference_update(house)
-        return tuple(found)
+        regions: list[Cells] = []
+        remaining = set(range(self.n_cells))
+        for house in sorted(self.houses, key=lambda cells: self.step(cells) is not None):
+            if remaining.issuperset(house) and (regions or not self.step(house)):
+                regions.append(house)
+                remaining.difference_update(house)
+        return tuple(regions)
 
     def __add__(self, other: Rules) -> Rules:
         """Return the rules of both; the cells must be the same."""
@@ -227,13 +227,13 @@ class Rules:
         The order in which rules or cells were named does not matter.
         """
 
-        def renamed(some: Cells) -> Cells:
-            return tuple(sorted(some if cells is None else (cells[cell] for cell in some)))
+        def renamed(group: Cells) -> Cells:
+            return tuple(sorted(group if cells is None else (cells[cell] for cell in group)))
 
         pairs = set()
         for a, b, relation in self.pairs:
-            one, other = renamed((a,)), renamed((b,))
-            pairs.add(((*one, *other) if relation == "less" else renamed((a, b)), relation))
+            first, second = renamed((a,)), renamed((b,))
+            pairs.add(((*first, *second) if relation == "less" else renamed((a, b)), relation))
         return (
             {*map(renamed, self.houses)},
             {*map(renamed, self.groups)},
@@ -247,7 +247,7 @@ class Rules:
         more: dict[str, Any] = {}
         for kind in KINDS[:3]:
             theirs = set(getattr(other, kind))
-            more[kind] = tuple(each for each in getattr(self, kind) if each not in theirs)
+            more[kind] = tuple(rule for rule in getattr(self, kind) if rule not in theirs)
         return replace(self, **more)
 
     def checked(self) -> Rules:
@@ -345,13 +345,13 @@ def regions_of(labels: Iterable[Any], n: int) -> list[Cells]:
     >>> regions_of("AABBAABBCCDDCCDD", 4)[1]
     (2, 3, 6, 7)
     """
-    found: dict[Any, list[int]] = {}
+    regions: dict[Any, list[int]] = {}
     for cell, label in enumerate(labels):
-        found.setdefault(label, []).append(cell)
-    for label, cells in found.items():
+        regions.setdefault(label, []).append(cell)
+    for label, cells in regions.items():
         if (size := len(cells)) != n:
             raise ProblemError(f"region {quoted(label)} has {size} cells; each region has {n}")
-    return [tuple(cells) for cells in found.values()]
+    return [tuple(cells) for cells in regions.values()]
 
 
 def diagonals(box_rows: int, box_columns: int) -> Iterator[Cells]:
@@ -491,7 +491,7 @@ def core_rules(rules: Rules, box: tuple[int, int]) -> Any:
 @lru_cache(maxsize=64)
 def _pairs_of(cells: tuple[Cells, ...]) -> frozenset[tuple[int, int]]:
     """Return every two cells of one house or group, in ascending order."""
-    return frozenset(chain.from_iterable(combinations(sorted(some), 2) for some in cells))
+    return frozenset(chain.from_iterable(combinations(sorted(group), 2) for group in cells))
 
 
 @lru_cache(maxsize=256)
@@ -505,8 +505,8 @@ def are_allowed(n: int, relation: str) -> Bools:
 def relations_of(n: int) -> Words:
     """Return the digits that each digit of a cell leaves to the other: relation, way, digit."""
     bits = np.uint64(1) << np.arange(n, dtype=np.uint64)
-    each = (are_allowed(n, relation) for relation in RELATION_NAMES)
-    return np.array([[allowed @ bits, bits @ allowed] for allowed in each])
+    tables = (are_allowed(n, relation) for relation in RELATION_NAMES)
+    return np.array([[allowed @ bits, bits @ allowed] for allowed in tables])
 
 
 @lru_cache(maxsize=256)
@@ -546,7 +546,7 @@ class OwnRules(NamedTuple):
             for cell, mask in rules.marks:
                 allowed[row, cell] &= np.uint64(mask & all_digits)
         pairs = [(a, b, RELATION_NAMES.index(name)) for rules in rows for a, b, name in rules.pairs]
-        cages = [each for rules in rows for each in _cages_of(rules)]
+        cages = [cage for rules in rows for cage in _cages_of(rules)]
         return cls(
             np.empty((len(rows), 0), np.uint8) if regions is None else regions,
             allowed,
@@ -561,26 +561,26 @@ class OwnRules(NamedTuple):
     @classmethod
     def blank(cls, n_rows: int) -> OwnRules:
         """Return n rows without rules."""
-        none, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
+        totals, begin = np.zeros(0, np.int64), np.zeros(n_rows + 1, np.int64)
         regions, allowed = np.empty((n_rows, 0), np.uint8), np.empty((n_rows, 0), np.uint64)
         pairs, cells = np.empty((0, 3), np.uint16), np.empty(0, np.uint16)
-        return cls(regions, allowed, begin, pairs, begin.copy(), none, begin[:1].copy(), cells)
+        return cls(regions, allowed, begin, pairs, begin.copy(), totals, begin[:1].copy(), cells)
 
     def of_row(self, row: int, shared: Rules) -> Rules:
         """Return the rules of a row, of grids with the cells of these rules; see `of`."""
-        one, n = self.take(np.array([row])), shared.n_digits
-        regions = regions_of(one.regions[0].tolist(), n) if one.regions.size else ()
-        ends = zip(one.cells_of[:-1], one.cells_of[1:], strict=True)
-        each = [tuple(one.cage_cells[begin:end].tolist()) for begin, end in ends]
-        cages = list(zip(each, one.totals.tolist(), strict=True))
+        rules, n = self.take(np.array([row])), shared.n_digits
+        regions = regions_of(rules.regions[0].tolist(), n) if rules.regions.size else ()
+        ends = zip(rules.cells_of[:-1], rules.cells_of[1:], strict=True)
+        groups = [tuple(rules.cage_cells[begin:end].tolist()) for begin, end in ends]
+        cages = list(zip(groups, rules.totals.tolist(), strict=True))
         return Rules(
             n,
             shared.places,
             tuple(regions),
             tuple(cells for cells, total in cages if total == NO_SUM),
-            tuple((a, b, RELATION_NAMES[kind]) for a, b, kind in one.pairs.tolist()),
+            tuple((a, b, RELATION_NAMES[kind]) for a, b, kind in rules.pairs.tolist()),
             tuple(Cage(cells, total) for cells, total in cages if total != NO_SUM),
-            tuple((c, m) for c, m in enumerate(one.allowed[0].tolist()) if m != (1 << n) - 1),
+            tuple((c, m) for c, m in enumerate(rules.allowed[0].tolist()) if m != (1 << n) - 1),
         )
 
     def with_too_many_sets(self, n_digits: int) -> Ints:
@@ -656,8 +656,8 @@ class OwnRules(NamedTuple):
             wanted = frozenset(zip(sizes, self.totals.tolist(), strict=True))
         ranges, sets = _set_table(n, most_cells, wanted)
         # copies, because the core checks them once and reads them from then on
-        said = tuple(np.array(each, order="C") for each in self)
-        return native.RowRules(shared, said, ranges, sets, most_cells)
+        arrays = tuple(np.array(field, order="C") for field in self)
+        return native.RowRules(shared, arrays, ranges, sets, most_cells)
 
 
 def _cages_of(rules: Rules) -> list[Any]:
@@ -684,7 +684,7 @@ def _set_table(
     sets: list[int] = []
     for size, total in sorted(wanted.union(every)):
         if 0 <= total <= most:
-            found = digit_sets(n_digits, size, total)
-            ranges[size, total] = len(sets), len(sets) + len(found)
-            sets += found
+            new = digit_sets(n_digits, size, total)
+            ranges[size, total] = len(sets), len(sets) + len(new)
+            sets += new
     return ranges.reshape(n_digits + 1, -1), np.array(sets, np.uint64)

@@ -102,9 +102,9 @@ class Stacks:
         cls, offsets: Ints, options: UInts, roots: Ints, branches: UInts = NO_BRANCHES
     ) -> Stacks:
         """Return stacks of arrays that fit together, without a check."""
-        made = object.__new__(cls)
-        made.__dict__.update(offsets=offsets, options=options, roots=roots, branches=branches)
-        return made
+        stacks = object.__new__(cls)
+        stacks.__dict__.update(offsets=offsets, options=options, roots=roots, branches=branches)
+        return stacks
 
     @classmethod
     def equally_long(cls, options: UInts, roots: Ints) -> Stacks:
@@ -238,13 +238,13 @@ class Stacks:
         The header also has the fields `about`, which `from_jsonl` ignores, and a seal that shows
         changes to the file.
         """
-        each = zip(self.roots.tolist(), self, self.all_branches.tolist(), strict=True)
+        rows = zip(self.roots.tolist(), self, self.all_branches.tolist(), strict=True)
         lines = "".join(
             json.dumps(
                 {"root": root, "stack": stack.tolist()} | ({"branch": branch} if branch[0] else {})
             )
             + "\n"
-            for root, stack, branch in each
+            for root, stack, branch in rows
         )
         about = {"version": _VERSION, "problem": problem.fingerprint, **about}
         return json.dumps(sealed({"batchsolve": "stacks", **about}, lines)) + "\n" + lines
@@ -286,9 +286,9 @@ class Stacks:
         ProblemError
         """
         for begin in range(0, len(self), _AT_ONCE):
-            some = self.between(begin, min(begin + _AT_ONCE, len(self)))
-            for k in _doubtful(some, problem).tolist():
-                problem.check_stack(some[k].tolist())
+            batch = self.between(begin, min(begin + _AT_ONCE, len(self)))
+            for k in _doubtful(batch, problem).tolist():
+                problem.check_stack(batch[k].tolist())
         for k in np.flatnonzero(self.has_branch).tolist():
             item, first, last = self.branches[k].tolist()
             if last > problem.n_options or not can_branch(problem, self[k], item, first, last):
@@ -308,8 +308,8 @@ def _doubtful(stacks: Stacks, problem: ExactCover) -> Ints:
     indptr, places = problem.entries_of(stacks.options[is_clear])
     keys = np.repeat(owners[is_clear], np.diff(indptr)) * problem.n_items
     keys = np.sort(keys + problem.indices[places])
-    twice = keys[1:][keys[1:] == keys[:-1]] // problem.n_items
-    return np.unique(np.concatenate([owners[~is_clear], twice]))
+    repeated = keys[1:][keys[1:] == keys[:-1]] // problem.n_items
+    return np.unique(np.concatenate([owners[~is_clear], repeated]))
 
 
 def _branches_of(values: npt.ArrayLike, n_stacks: int) -> UInts:

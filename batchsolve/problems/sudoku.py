@@ -289,17 +289,17 @@ def drawn_grids(
     there, n = set(places), rows * columns
     on_boxes = (place for place in places if not (place[0] % rows or place[1] % columns))
     squares = [_square(*corner, n) for corner in (on_boxes if corners is None else corners)]
-    found = list(filter(there.issuperset, squares))
-    if corners is not None and len(found) < len(squares):
-        top, left = next(square[0] for square in squares if square not in found)
+    grids = list(filter(there.issuperset, squares))
+    if corners is not None and len(grids) < len(squares):
+        top, left = next(square[0] for square in squares if square not in grids)
         raise ProblemError(f"no square of {n}×{n} cells begins at row {top}, column {left}")
-    times = Counter(place for grid in found for place in grid)
-    none = next((place for place in places if not times[place]), None)
-    if none is not None:
+    times = Counter(place for grid in grids for place in grid)
+    stray = next((place for place in places if not times[place]), None)
+    if stray is not None:
         raise ProblemError(
-            f"the cell in row {none[0] + 1}, column {none[1] + 1} is in no grid of {n}×{n} cells"
+            f"the cell in row {stray[0] + 1}, column {stray[1] + 1} is in no grid of {n}×{n} cells"
         )
-    for grid in found if corners is None else ():
+    for grid in grids if corners is None else ():
         if all(times[place] > 1 for place in grid):
             top, left = grid[0]
             raise ProblemError(
@@ -307,33 +307,33 @@ def drawn_grids(
                 f"others have all of its cells; name the corners of the grids, or the layout: one "
                 f"of {', '.join(LAYOUTS)} among the rules"
             )
-    return found
+    return grids
 
 
-def rules_of_grids(grids: Sequence[Grid], each: Rules) -> Rules:
+def rules_of_grids(grids: Sequence[Grid], rules: Rules) -> Rules:
     """Return the rules of grids that may overlap, each of which follows the same rules.
 
     Parameters
     ----------
     grids : sequence of tuples of (int, int)
-        The places of the cells of each grid, in the order of those of `each`.
-    each : Rules
+        The places of the cells of each grid, in the order of those of `rules`.
+    rules : Rules
     """
     places = sorted({place for grid in grids for place in grid})
     number = {place: cell for cell, place in enumerate(places)}
     cells = [[number[place] for place in grid] for grid in grids]
 
     def of_all(parts: Iterable[Cells]) -> tuple[Cells, ...]:
-        each = list(parts)
-        moved = (tuple(grid[cell] for cell in part) for grid in cells for part in each)
+        groups = list(parts)
+        moved = (tuple(grid[cell] for cell in part) for grid in cells for part in groups)
         return tuple(dict.fromkeys(moved))
 
-    pairs = ((grid[a], grid[b], relation) for grid in cells for a, b, relation in each.pairs)
+    pairs = ((grid[a], grid[b], relation) for grid in cells for a, b, relation in rules.pairs)
     return Rules(
-        each.n_digits,
+        rules.n_digits,
         tuple(places),
-        of_all(each.houses),
-        of_all(each.groups),
+        of_all(rules.houses),
+        of_all(rules.groups),
         tuple(dict.fromkeys(pairs)),
     )
 
@@ -382,12 +382,12 @@ def split_layout(names: str | None) -> tuple[str | None, str | None]:
     """
     if names is None:
         return None, None
-    each = names_in(names)
-    found = sorted(set(each) & LAYOUTS.keys())
-    if len(found) > 1:
-        raise ProblemError(f"grids are laid out as {' or '.join(found)}, not both")
-    rest = "+".join(name for name in each if name and name not in found)
-    return (found[0] if found else None), (rest or None)
+    words = names_in(names)
+    layouts = sorted(set(words) & LAYOUTS.keys())
+    if len(layouts) > 1:
+        raise ProblemError(f"grids are laid out as {' or '.join(layouts)}, not both")
+    rest = "+".join(name for name in words if name and name not in layouts)
+    return (layouts[0] if layouts else None), (rest or None)
 
 
 def square_drawing(n: int) -> str:
@@ -404,14 +404,14 @@ def drawn_places(drawing: str) -> tuple[Place, ...]:
     >>> drawn_places("#.." + chr(10) + "#..")
     ((0, 0), (0, 1), (1, 0), (1, 1))
     """
-    found = [
+    places = [
         (r, c)
         for r, line in enumerate(drawn_lines(drawing))
         for c, character in enumerate(line)
         if character not in OUTSIDE
     ]
-    top, left = (min((place[k] for place in found), default=0) for k in range(2))
-    return tuple((r - top, c - left) for r, c in found)
+    top, left = (min((place[k] for place in places), default=0) for k in range(2))
+    return tuple((r - top, c - left) for r, c in places)
 
 
 def drawn_labels(text: str, drawing: str) -> list[str]:

@@ -197,20 +197,20 @@ def shown(
     0
     """
     _, _, low, high, _ = survey(column)
-    two_blanks, has_last, _ = (each.any() for each in _ends(column, low, form, blanks))
+    two_blanks, has_last, _ = (flags.any() for flags in _ends(column, low, form, blanks))
     others = [(beside, forms(beside)) for beside in full]
     for beside, codes in others if not (two_blanks or has_last) else ():
-        kinds = [(beside.filter(codes == each.code), each) for each in (form, form.other)]
-        each_ends = (_ends(some, survey(some)[2], each, blanks) for some, each in kinds)
-        ends = zip(*each_ends, strict=True)
-        _, has_last, two_blanks = (np.concatenate(each).any() for each in ends)
+        kinds = [(beside.filter(codes == kind.code), kind) for kind in (form, form.other)]
+        ends = (_ends(grids, survey(grids)[2], kind, blanks) for grids, kind in kinds)
+        joined = map(np.concatenate, zip(*ends, strict=True))
+        _, has_last, two_blanks = (flags.any() for flags in joined)
         if two_blanks or has_last:
             break
     first = int(not two_blanks or has_last)
     separator = _separator(column[0].as_py()) if form.as_numbers and len(column) else " "
     alike = (survey(beside.filter(codes == form.code)) for beside, codes in others)
     counted = (_counted(low, high) for _, _, low, high, _ in alike)
-    with_all = (tuple(e for e in each if _n_symbols(e[0]) == form.n_digits) for each in counted)
+    with_all = (tuple(s for s in sets if _n_symbols(s[0]) == form.n_digits) for sets in counted)
     return Shown(form, _counted(low, high), separator, first, tuple(with_all))
 
 
@@ -224,8 +224,8 @@ def shown_by_each(column: pa.Array | str, form: Form, blanks: str | None) -> lis
         firsts = np.where(two_blanks & ~has_last, 0, 1).tolist()
     texts = [column] if isinstance(column, str) else column.to_pylist() if form.as_numbers else ()
     separators = map(_separator, texts) if form.as_numbers else repeat(" ")
-    each = zip(sets, separators, firsts, strict=False)
-    return [Shown(form, ((used, 1),), separator, first) for used, separator, first in each]
+    facts = zip(sets, separators, firsts, strict=False)
+    return [Shown(form, ((used, 1),), separator, first) for used, separator, first in facts]
 
 
 def _sets(lows: Words, highs: Words) -> list[int]:
@@ -274,8 +274,8 @@ def _ends(
 def _from_one_and_zero(form: Form, blanks: str) -> tuple[Notation, Notation]:
     """Return the notations of grids of one form whose digits begin at 1 and at 0."""
     n, as_numbers = form
-    one = numbers(n) if as_numbers else usual_notation(n)
-    return replace(one, blanks=f"{blanks}0"), replace(from_zero(n, as_numbers), blanks=blanks)
+    from_one = numbers(n) if as_numbers else usual_notation(n)
+    return replace(from_one, blanks=f"{blanks}0"), replace(from_zero(n, as_numbers), blanks=blanks)
 
 
 @dataclass(frozen=True)
@@ -347,10 +347,10 @@ class Signs:
         InputError
             If there is none, or it is ambiguous.
         """
-        [found] = self.notations_of_each(text, form)
-        if isinstance(found, InputError):
-            raise found.with_traceback(None)  # which is kept
-        return found
+        [notation] = self.notations_of_each(text, form)
+        if isinstance(notation, InputError):
+            raise notation.with_traceback(None)  # which is kept
+        return notation
 
     def notations_of_each(self, column: pa.Array | str, form: Form) -> list[Notation | InputError]:
         """Return the only notation that fits each grid, or the error that it is ambiguous.
@@ -387,8 +387,8 @@ def _numbers(seen: Shown, named: str | None) -> Notation:
     """Return the notation of grids of numbers, with the blank that they have."""
     others = (b for b in named or BLANKS if b != "0" and b in seen.symbols)
     blank = next(others, ".0"[seen.first]).replace("-", MINUS_ONE)
-    made = numbers(seen.form.n_digits, seen.separator, seen.first)
-    return replace(made, blank=blank).with_blanks(named)
+    notation = numbers(seen.form.n_digits, seen.separator, seen.first)
+    return replace(notation, blank=blank).with_blanks(named)
 
 
 def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
@@ -409,24 +409,24 @@ def _alphabet(seen: Shown, named: str | None, like: str) -> Notation:
     # of two kinds of blanks in a value, one may be a digit of another alphabet
     blanks, is_clear = named or BLANKS, named is not None or len(known) == 1
     most_blanks = len(blanks) if is_clear else 1
-    scores = {each: _score(each, seen.sets, most_blanks) for each in known}
+    scores = {notation: _score(notation, seen.sets, most_blanks) for notation in known}
     most = max(scores.values(), default=0)
     if most == 0:
-        names = ", ".join(each.name for each in notations(n)) or "numbers"
+        names = ", ".join(notation.name for notation in notations(n)) or "numbers"
         raise InputError(
             f"no value fits an alphabet for {n}×{n} grids ({names}) and has blank cells of one "
             f"kind; name your alphabet with `alphabet`, or your blanks with `blank`"
         )
     best = [notation for notation, score in scores.items() if score == most]
     for sets in seen.full:
-        fitting = [_score(each, sets) for each in best]
-        best = [each for each, score in zip(best, fitting, strict=True) if score == max(fitting)]
+        fitting = {notation: _score(notation, sets) for notation in best}
+        best = [notation for notation in best if fitting[notation] == max(fitting.values())]
     # grids of nothing but blanks fit every alphabet; any others have to leave one
     allowed = _allowed(best[0])
     used = _characters(used for used, _ in seen.sets if not used & ~allowed)
     if len(best) > 1 and not used <= set(blanks) - set("".join(each.symbols for each in best)):
         best = [each for each in best if len(used & set(blanks) - set(each.symbols)) <= 1] or best
-        best = [each for each in best if each.symbols[: len(like)] == like[:n]] or best
+        best = [notation for notation in best if notation.symbols[: len(like)] == like[:n]] or best
         if len(best) > 1:
             names = " or ".join(notation.name for notation in best)
             raise AmbiguousNotationError(f"the alphabet can be {names}; say which with `alphabet`")

@@ -58,8 +58,8 @@ class Symmetries:
     Examples
     --------
     >>> from batchsolve.problems.families import queens
-    >>> found = symmetries(queens(6))
-    >>> found
+    >>> group = symmetries(queens(6))
+    >>> group
     Symmetries(8 of 36 options)
     """
 
@@ -109,10 +109,10 @@ class Symmetries:
         for k, generator in enumerate(generators, 1):
             moved = dict(zip(every, every, strict=True))
             for name, other in generator.items():
-                for each in (name, other):
-                    if each not in names:
-                        what = "colour" if each.startswith(":") else "item"
-                        raise ProblemError(f"symmetry {k}: unknown {what} {quoted(each)}")
+                for label in (name, other):
+                    if label not in names:
+                        kind = "colour" if label.startswith(":") else "item"
+                        raise ProblemError(f"symmetry {k}: unknown {kind} {quoted(label)}")
                 if (names[name] < n_items) != (names[other] < n_items):
                     raise ProblemError(f"symmetry {k} maps an item to a colour, or the reverse")
                 moved[names[name]] = names[other]
@@ -147,7 +147,7 @@ class Symmetries:
             raise ProblemError(
                 f"symmetries of problems with {n:,} and {m:,} options; join those of one"
             )
-        ours, theirs = ({image.tobytes() for image in each.images} for each in (self, others))
+        ours, theirs = ({image.tobytes() for image in group.images} for group in (self, others))
         if ours <= theirs or theirs <= ours:  # those of the structure have those of the board
             return others if ours <= theirs else self
         return _generated_by([*self.images, *others.images], self.images.shape[1])
@@ -194,15 +194,15 @@ def _generated_by(images: Sequence[UInts], n_options: int) -> Symmetries:
     """Return all products of some permutations of options, the identity first."""
     identity = np.arange(n_options, dtype=np.uint32)
     known = {identity.tobytes()}
-    found = [identity]
-    for one in found:  # which grows
+    group = [identity]
+    for member in group:  # which grows
         for generator in images:
-            product_ = generator[one]
-            if (key := product_.tobytes()) not in known:
+            image = generator[member]
+            if (key := image.tobytes()) not in known:
                 known.add(key)
-                found.append(product_)
-        _check_order(len(found), n_options)
-    return Symmetries(np.array(found))
+                group.append(image)
+        _check_order(len(group), n_options)
+    return Symmetries(np.array(group))
 
 
 def _image(
@@ -232,13 +232,13 @@ def _matched(keys: Iterable[Hashable], images: Iterable[Hashable]) -> UInts | No
         same = alike.setdefault(key, [])
         place.append(len(same))
         same.append(o)
-    found = np.empty(len(place), np.uint32)
+    matches = np.empty(len(place), np.uint32)
     for o, key in enumerate(images):
         others = alike.get(key, [])
         if place[o] >= len(others):
             return None
-        found[o] = others[place[o]]
-    return found if np.unique(found).size == found.size else None
+        matches[o] = others[place[o]]
+    return matches if np.unique(matches).size == matches.size else None
 
 
 def _kind_of(problem: ExactCover, i: int) -> tuple[int, ...]:
@@ -313,8 +313,8 @@ def _derived(problem: ExactCover, known: Mapping[int, int]) -> list[int] | None:
         items_of: dict[tuple[object, ...], list[int]] = {}
         for i in rest:
             items_of.setdefault((kind[i], *holders[i]), []).append(i)
-        found = [i for i in rest if holders[i]] or rest
-        for i in found:
+        items = [i for i in rest if holders[i]] or rest
+        for i in items:
             key = kind[i], *sorted(image[o] for o in holders[i])
             if not (others := items_of.get(key, [])):
                 return None
@@ -434,8 +434,8 @@ def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symm
     images = np.arange(problem.n_options, dtype=np.uint32)[None]
     for transversal in transversals:
         products = np.empty((len(transversal), *images.shape), np.uint32)
-        for one, into in zip(transversal, products, strict=True):
-            np.take(_image_of_options(one, twins), images, out=into)
+        for vertices, out in zip(transversal, products, strict=True):
+            np.take(_image_of_options(vertices, twins), images, out=out)
         images = products.reshape(-1, problem.n_options)
     return Symmetries(images)
 
@@ -443,8 +443,8 @@ def structure_symmetries(problem: ExactCover, stack: Iterable[int] = ()) -> Symm
 def _image_of_options(vertices: Ints, twins: list[list[int]]) -> UInts:
     """Return the image of each option, given that of each vertex."""
     image = np.empty(sum(map(len, twins)), np.uint32)
-    for k, some in enumerate(twins):
-        image[some] = twins[vertices[k]]
+    for k, options in enumerate(twins):
+        image[options] = twins[vertices[k]]
     return image
 
 
@@ -468,7 +468,7 @@ def _graph(problem: ExactCover, stack: frozenset[int]) -> tuple[list[list[int]],
     kinds: list[object] = []
     held: list[dict[int, list[int]]] = [{} for _ in range(problem.n_items)]
     for k, (coloring, equal) in enumerate(classes.items()):
-        kinds.append(("option", [each[:2] for each in sorted(equal)]))
+        kinds.append(("option", [(cost, state) for cost, state, _ in sorted(equal)]))
         for i, color in coloring:
             held[i].setdefault(color, []).append(k)
     edges: list[tuple[int, int]] = []
@@ -481,8 +481,8 @@ def _graph(problem: ExactCover, stack: frozenset[int]) -> tuple[list[list[int]],
             item = len(kinds)
             kinds.append(("item", _kind_of(problem, i)))
             edges += [(k, item) for k in plain]
-            for some in by_color.values():
-                edges += [(other, len(kinds)) for other in (item, *some)]
+            for members in by_color.values():
+                edges += [(other, len(kinds)) for other in (item, *members)]
                 kinds.append(("color",))
     number = {kind: k for k, kind in enumerate(sorted(set(map(repr, kinds))))}
     return (
@@ -554,24 +554,24 @@ def _transversals(kinds: Ints, edges: Ints) -> Iterator[list[Ints]]:
     by = _Refinement(kinds.size, edges)
     path = [by.refined(kinds)]
     choices: list[Ints] = []
-    while (some := _smallest_class(path[-1])).size:
+    while (members := _smallest_class(path[-1])).size:
         check_interrupt()
-        choices.append(some)
-        path.append(by.chosen(path[-1], int(some[0])))
-    found: list[Ints] = []
+        choices.append(members)
+        path.append(by.chosen(path[-1], int(members[0])))
+    generators: list[Ints] = []
     for level in reversed(range(len(choices))):
         first, *others = choices[level].tolist()
-        orbit, excluded = _orbit(first, found, kinds.size), set[int]()
+        orbit, excluded = _orbit(first, generators, kinds.size), set[int]()
         for vertex in others:
             if vertex in orbit or vertex in excluded:
                 continue
             start = by.chosen(path[level], vertex)
-            one = next(_automorphisms(by, path[level + 1 :], choices[level + 1 :], start), None)
-            if one is None:
-                excluded |= _orbit(vertex, found, kinds.size).keys()
+            image = next(_automorphisms(by, path[level + 1 :], choices[level + 1 :], start), None)
+            if image is None:
+                excluded |= _orbit(vertex, generators, kinds.size).keys()
             else:
-                found.append(one)
-                orbit = _orbit(first, found, kinds.size)
+                generators.append(image)
+                orbit = _orbit(first, generators, kinds.size)
         yield list(orbit.values())
 
 
@@ -601,9 +601,9 @@ def _orbit(vertex: int, generators: list[Ints], n_vertices: int) -> dict[int, In
     """Return the orbit of a vertex, with a product of generators that maps the vertex to each."""
     orbit = {vertex: np.arange(n_vertices)}
     waiting = [vertex]
-    for one in waiting:
+    for member in waiting:
         for generator in generators:
-            if (other := int(generator[one])) not in orbit:
-                orbit[other] = generator[orbit[one]]
+            if (other := int(generator[member])) not in orbit:
+                orbit[other] = generator[orbit[member]]
                 waiting.append(other)
     return orbit

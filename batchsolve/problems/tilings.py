@@ -168,8 +168,8 @@ def tiling(
     chosen = kind_of(kind, solid)
     shapes: dict[str, Shape] = {}
     with argument_errors("pieces are names of sets, drawings by name, or a list of both", pieces):
-        for each in [pieces] if isinstance(pieces, str | Mapping) else pieces:
-            new = named_pieces(each, chosen, solid) if isinstance(each, str) else _drawn(each)
+        for part in [pieces] if isinstance(pieces, str | Mapping) else pieces:
+            new = named_pieces(part, chosen, solid) if isinstance(part, str) else _drawn(part)
             add_pieces(shapes, new)
     uses = dict(use) if isinstance(use, Mapping) else dict.fromkeys(shapes, use)
     for name in uses:
@@ -199,9 +199,9 @@ def placements(
     for name, piece, use in pieces:
         item = [] if fill and use == USES["any number"] else [name]
         for shape in orientations(piece, kind, solid):
-            for where in _places(shape, cells, name_of):
-                options.append(item + where)
-                names.append(" ".join([name, *where]))
+            for squares in _places(shape, cells, name_of):
+                options.append(item + squares)
+                names.append(" ".join([name, *squares]))
             if len(options) > MOST_OPTIONS:
                 raise ProblemError(
                     f"more than {MOST_OPTIONS:,} options; take fewer pieces, or a smaller board"
@@ -255,14 +255,14 @@ def _places(
     steps = [(a - first[0], b - first[1], c - first[2]) for a, b, c in others]
     for cell in cells:
         a, b, c = cell
-        where = [name_of[cell]]
+        squares = [name_of[cell]]
         for da, db, dc in steps:
             name = name_of.get((a + da, b + db, c + dc))
             if name is None:
                 break
-            where.append(name)
+            squares.append(name)
         else:
-            yield where
+            yield squares
 
 
 # ---- descriptions of boards and pieces ------------------------------------------------------
@@ -374,8 +374,8 @@ def _true_cells(values: npt.ArrayLike, what: str) -> list[Cell]:
         raise InputError(f"a {what} is one text, or an array of booleans, not of texts")
     if array.ndim not in (2, 3):
         raise InputError(f"a {what} has 2 or 3 dimensions, not {array.ndim}")
-    found: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()
-    return [(a, b, c) for a, b, c in found]
+    places: list[Any] = np.argwhere(array if array.ndim == 3 else array[None]).tolist()
+    return [(a, b, c) for a, b, c in places]
 
 
 _MARKS = {
@@ -386,10 +386,10 @@ _MARKS = {
 
 def named_pieces(text: str, kind: str, solid: bool) -> dict[str, Shape]:
     """Return the pieces of sets, and single pieces, named in a text with blanks or commas."""
-    found: dict[str, Shape] = {}
+    shapes: dict[str, Shape] = {}
     for word in text.replace(",", " ").split():
-        add_pieces(found, known_pieces(word, kind, solid))
-    return found
+        add_pieces(shapes, known_pieces(word, kind, solid))
+    return shapes
 
 
 def known_pieces(word: str, kind: str, solid: bool) -> dict[str, Shape]:
@@ -417,12 +417,12 @@ def known_pieces(word: str, kind: str, solid: bool) -> dict[str, Shape]:
 
 
 def _drawn(pieces: Mapping[str, Drawing]) -> dict[str, Shape]:
-    found: dict[str, Shape] = {}
+    shapes: dict[str, Shape] = {}
     for name, drawing in pieces.items():
         check_name(name)
         with prefixed(f"piece {name}", InputError):
-            found[name] = piece_shape(drawing)
-    return found
+            shapes[name] = piece_shape(drawing)
+    return shapes
 
 
 def check_name(name: str) -> None:
@@ -447,9 +447,9 @@ def add_pieces(known: dict[str, Shape], new: Mapping[str, Shape]) -> None:
 
 def moved_to_corner(cells: Iterable[Cell]) -> Shape:
     """Return cells in ascending order, moved so that layers, rows and columns begin with 0."""
-    each = list(cells)
-    first = [min(axis) for axis in zip(*each, strict=True)]
-    return tuple(sorted((a - first[0], b - first[1], c - first[2]) for a, b, c in each))
+    cells = list(cells)
+    first = [min(axis) for axis in zip(*cells, strict=True)]
+    return tuple(sorted((a - first[0], b - first[1], c - first[2]) for a, b, c in cells))
 
 
 def orientations(shape: Shape, kind: str, solid: bool) -> list[Shape]:
@@ -482,7 +482,7 @@ def _moved(cell: Cell, move: _Move) -> Cell:
 
 
 def _reflects(axes: tuple[int, ...], signs: tuple[int, ...]) -> bool:
-    swaps = sum(one > other for one, other in combinations(axes, 2))
+    swaps = sum(a > b for a, b in combinations(axes, 2))
     return (swaps + signs.count(-1)) % 2 == 1
 
 
@@ -540,13 +540,13 @@ def pieces(size: int, kind: str, *, cubes: bool = False) -> list[Shape]:
     >>> [len(pieces(4, kind, cubes=True)) for kind in kinds]
     [7, 8]
     """
-    found: list[Shape] = []
+    shapes: list[Shape] = []
     seen: set[Shape] = set()
     for shape in sorted(fixed_shapes(size, cubes)):
         if shape not in seen:
-            found.append(shape)
+            shapes.append(shape)
             seen.update(orientations(shape, kind, cubes))
-    return found
+    return shapes
 
 
 def named_set(name: str, kind: str, solid: bool) -> dict[str, Shape]:
@@ -583,11 +583,11 @@ def named_set(name: str, kind: str, solid: bool) -> dict[str, Shape]:
     for base, drawn in _first_shapes(size, cubes).items():
         same = {orientations(s, kind, solid)[0] for s in orientations(drawn, FREE, cubes)}
         whole = orientations(drawn, kind, solid)[0]
-        each = sorted(same, key=lambda shape: (shape != whole, shape))
-        if kind == FIXED and len(each) > 1:
-            named |= {f"{base}.{k}": shape for k, shape in enumerate(each, 1)}
+        shapes = sorted(same, key=lambda shape: (shape != whole, shape))
+        if kind == FIXED and len(shapes) > 1:
+            named |= {f"{base}.{k}": shape for k, shape in enumerate(shapes, 1)}
         else:
-            named |= dict(zip((base, f"{base}'"), each, strict=False))
+            named |= dict(zip((base, f"{base}'"), shapes, strict=False))
     return named
 
 
@@ -640,13 +640,13 @@ def read_tiling(text: str) -> ExactCover:
     """
     single: dict[str, tuple[int, str]] = {}
     of_pieces: list[_Section] = []
-    for line, word, more, content in _parts(text):
+    for line, word, rest, content in _parts(text):
         if word in ("piece", "pieces"):
-            of_pieces.append((line, word, more, content))
+            of_pieces.append((line, word, rest, content))
             continue
-        if word not in ("board", "kind", "fill") or more:
+        if word not in ("board", "kind", "fill") or rest:
             raise InputError(
-                f"line {line}: unknown keyword {f'{word} {more}'.strip()[:60]!r}; choose from "
+                f"line {line}: unknown keyword {f'{word} {rest}'.strip()[:60]!r}; choose from "
                 f"{_KNOWN}"
             )
         if word in single:
@@ -666,10 +666,10 @@ def read_tiling(text: str) -> ExactCover:
         raise InputError(f"line {line}: fill is yes or no, not {fill[:60]!r}")
     shapes: dict[str, Shape] = {}
     pieces: list[Tile] = []
-    for line, word, said, content in of_pieces:
+    for line, word, rest, content in of_pieces:
         with _at(line):
             if word == "piece":
-                name, _, said = said.partition(" ")
+                name, _, rest = rest.partition(" ")
                 check_name(name)
                 new = {name: piece_shape(content)}
             else:
@@ -677,7 +677,7 @@ def read_tiling(text: str) -> ExactCover:
                 if not new:
                     raise InputError("no pieces are named")
             add_pieces(shapes, new)
-            use = use_of(said) if said else USES["once"]
+            use = use_of(rest) if rest else USES["once"]
             pieces += [(name, shape, use) for name, shape in new.items()]
     return placements(cells, pieces, kind, fill=fill == "yes")
 
@@ -689,16 +689,16 @@ def _at(line: int) -> AbstractContextManager[None]:
 
 def _parts(text: str) -> list[_Section]:
     """Return the sections of a file, each with the lines of its drawing."""
-    found: list[tuple[int, str, str, list[str]]] = []
+    sections: list[tuple[int, str, str, list[str]]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("|"):
             continue
         if match := _HEAD.fullmatch(line.rstrip()):
-            found.append((number, match[1], " ".join(match[2].split()), [match[3].strip()]))
+            sections.append((number, match[1], " ".join(match[2].split()), [match[3].strip()]))
             continue
         if "\t" in line:
             raise InputError(f"line {number}: a tab; draw with blanks, or with # for holes")
-        before, word, _, lines = found[-1] if found else (0, "", "", [""])
+        before, word, _, lines = sections[-1] if sections else (0, "", "", [""])
         if line.strip() and not word:
             raise InputError(
                 f"line {number}: {line.strip()[:60]!r} stands before any of {_KNOWN}; "
@@ -710,4 +710,4 @@ def _parts(text: str) -> list[_Section]:
                 f"said already"
             )
         lines.append(line.rstrip())
-    return [(number, word, more, "\n".join(lines)) for number, word, more, lines in found]
+    return [(number, word, rest, "\n".join(lines)) for number, word, rest, lines in sections]

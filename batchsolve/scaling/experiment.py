@@ -122,7 +122,7 @@ def machine() -> dict[str, object]:
         "memory GB": round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30, 1),
         "system": platform.platform(),
         "python": platform.python_version(),
-        "packages": {name: found for name in PACKAGES if (found := _version(name))},
+        "packages": {name: release for name in PACKAGES if (release := _version(name))},
         "commit": commit(),
     }
 

@@ -109,16 +109,16 @@ def read_workloads(
         raise InputError(f"{text}: only the rows of a corpus have values of a column ({by!r})")
     if not is_corpus:
         with _naming(text):
-            found = read_problem(text, **reading)
-            found.problem.check_stack(found.stack)
-        stack = Stacks.from_lists([found.stack.tolist()])
-        return [Workload(text, found.problem, stack, per_worker)]
+            source = read_problem(text, **reading)
+            source.problem.check_stack(source.stack)
+        stack = Stacks.from_lists([source.stack.tolist()])
+        return [Workload(text, source.problem, stack, per_worker)]
     problem, parts = Corpus([text], FileSettings(**reading)).stacks(by)
     if not parts:
         raise InputError(f"{text}: no row can be searched")
     ends = {value: f", {by} {value}" if value else f", no {by}" for value in parts}
     names = {value: text if by is None else text + end for value, end in ends.items()}
-    return [Workload(names[v], problem, some, per_worker) for v, some in parts.items()]
+    return [Workload(names[v], problem, stacks, per_worker) for v, stacks in parts.items()]
 
 
 @contextmanager
@@ -246,21 +246,21 @@ def of_workers(log: TaskLog) -> TaskLog:
 
 def _shares(log: TaskLog, wall: float, jobs: int) -> dict[str, Any]:
     """Return the fields of a `MeasuredRun` that its tasks determine."""
-    mine, split = of_workers(log), log[log["split"]]
-    begin, seconds = mine["begin"], mine["seconds"]
+    tasks, split = of_workers(log), log[log["split"]]
+    begin, seconds = tasks["begin"], tasks["seconds"]
     busy = float(seconds.sum())
-    quantiles = np.quantile(seconds if mine.size else 0.0, list(QUANTILES.values()))
+    quantiles = np.quantile(seconds if tasks.size else 0.0, list(QUANTILES.values()))
     return {
         **{f"task_{name}": q for name, q in zip(QUANTILES, quantiles.tolist(), strict=True)},
-        "tasks": mine.size,
+        "tasks": tasks.size,
         "task_max": float(seconds.max(initial=0.0)),
         "busy": busy,
-        "busy_nodes": int(mine["nodes"].sum()),
+        "busy_nodes": int(tasks["nodes"].sum()),
         "idle_share": max(0.0, 1 - busy / (jobs * wall)),
         "serial_share": max(0.0, 1 - covered(begin, begin + seconds) / wall),
         "split_seconds": float(split["seconds"].sum()),
         "split_nodes": int(split["nodes"].sum()),
-        "gap": _median_gap(mine),
+        "gap": _median_gap(tasks),
     }
 
 
@@ -454,8 +454,8 @@ def _log_of(
         worker = numbers.setdefault(done.worker, len(numbers)) if done.worker else -1
         task, nodes = done.task, done.result.n_nodes
         times = done.begin - epoch, done.seconds
-        what = nodes, len(task.stacks), task.depth != UNLIMITED
-        rows.append((0, len(rows), *times, worker, *what))
+        facts = nodes, len(task.stacks), task.depth != UNLIMITED
+        rows.append((0, len(rows), *times, worker, *facts))
         if len(rows) == 1:
             at_first()
         check_interrupt()

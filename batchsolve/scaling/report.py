@@ -72,9 +72,9 @@ def draw_all(
         ("depth", "Time against split depth", depth_figure(series)),
         ("sizes", "Task durations", sizes_figure(experiment)),
     ]
-    for k, found in enumerate(forecasts, 1):
-        title = f"Forecast: {speedup.short_name(found.name)}"
-        pictures.append((f"forecast{k}", title, forecast_figure(found)))
+    for k, forecast in enumerate(forecasts, 1):
+        title = f"Forecast: {speedup.short_name(forecast.name)}"
+        pictures.append((f"forecast{k}", title, forecast_figure(forecast)))
     drawn = []
     for name, title, figure in pictures:
         if figure is not None:
@@ -84,7 +84,7 @@ def draw_all(
     return drawn
 
 
-def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure | None:
+def speedup_figure(all_series: list[Series], *, per_worker: bool = False) -> Figure | None:
     """Draw speed-up against workers: measured with intervals, ideal, and fitted curves.
 
     Or that of each worker, the efficiency, joined by lines.
@@ -92,58 +92,58 @@ def speedup_figure(series: list[Series], *, per_worker: bool = False) -> Figure 
     title, y = "Speed-up", "times one worker"
     if per_worker:
         title, y = "Efficiency", "speed-up / workers"
-    drawn = [one for one in series if len(one.workers) > 1 and not speedup.hindrance(one)[0]]
+    drawn = [s for s in all_series if len(s.workers) > 1 and not speedup.hindrance(s)[0]]
     if not drawn:
         return None
     names, common = _names(drawn)
-    found = [[] if per_worker else speedup.fits(one) for one in drawn]
-    brackets = "in brackets: 95 % intervals" if any(found) else ""
+    curves = [[] if per_worker else speedup.fits(series) for series in drawn]
+    brackets = "in brackets: 95 % intervals" if any(curves) else ""
     figure, (axes,) = charts.new_figure(title, _lines(common, _bars(drawn, INTERVALS), brackets))
-    line = np.linspace(1, max(max(one.workers) for one in drawn), 200)
+    line = np.linspace(1, max(max(series.workers) for series in drawn), 200)
     if per_worker:
         axes.axhline(1, color=GREY, label="ideal")
     else:
         axes.plot(line, line, color=GREY, label="ideal")
-    for k, one in enumerate(drawn):
-        text, look = _label_of(k, names, one)
-        what, rows = "efficiency" if per_worker else "speedup", speedup.rows_of(one)
-        points = {row["workers"]: row[what] for row in rows}
-        ends = [f"{what}_low", f"{what}_high"]
-        ranges = {row["workers"]: tuple(row[end] or row[what] for end in ends) for row in rows}
-        charts.draw_measured(axes, points, ranges, look, text, one.workers if per_worker else ())
-        for fit in found[k]:
+    for k, series in enumerate(drawn):
+        text, look = _label_of(k, names, series)
+        column, rows = "efficiency" if per_worker else "speedup", speedup.rows_of(series)
+        points = {row["workers"]: row[column] for row in rows}
+        ends = [f"{column}_low", f"{column}_high"]
+        ranges = {row["workers"]: tuple(row[end] or row[column] for end in ends) for row in rows}
+        charts.draw_measured(axes, points, ranges, look, text, series.workers if per_worker else ())
+        for fit in curves[k]:
             numbers, law = fit.speedup(line), f"{fit.law}: {fit.numbers(2)}"
             axes.plot(line, numbers, DASHES[fit.law], label=law, **{**look, "marker": ""})
     charts.begin_at_zero(axes)
-    _name_workers(axes, series, y)
+    _name_workers(axes, all_series, y)
     charts.write_legend(figure, axes)
     return figure
 
 
-def depth_figure(series: list[Series]) -> Figure | None:
+def depth_figure(all_series: list[Series]) -> Figure | None:
     """Draw time against split depth, with ranges and a line for every number of workers."""
     lines: dict[tuple[str, ...], dict[int | None, Series]] = {}
-    for one in series:
-        run = one.first
+    for series in all_series:
+        run = series.first
         if run.kind == "strong":
-            for jobs in one.workers:
-                key = (one.problem, run.engine, run.backend, counted(jobs, "worker"))
-                lines.setdefault(key, {})[run.split_depth] = Series(one.at(jobs))
+            for jobs in series.workers:
+                key = (series.problem, run.engine, run.backend, counted(jobs, "worker"))
+                lines.setdefault(key, {})[run.split_depth] = Series(series.at(jobs))
     lines = {key: line for key, line in lines.items() if len(line) > 1}
     if not lines:
         return None
     names, common = charts.distinct_names(list(lines))
-    subtitle = _lines(common, _bars(one for line in lines.values() for one in line.values()))
+    subtitle = _lines(common, _bars(series for line in lines.values() for series in line.values()))
     figure, (axes,) = charts.new_figure("Time against split depth", subtitle)
     depths = sorted({depth for line in lines.values() for depth in line if depth is not None})
     auto = max(depths) + 1
     ticks: dict[int, str] = {}
     for k, line in enumerate(lines.values()):
-        at = {auto if depth is None else depth: one for depth, one in line.items()}
+        at = {auto if depth is None else depth: series for depth, series in line.items()}
         walls = {place: [run.wall for run in at[place].runs] for place in sorted(at)}
         points = {place: statistics.median(times) for place, times in walls.items()}
         ranges = {place: (min(times), max(times)) for place, times in walls.items()}
-        ticks |= {place: str(one.first.depth) for place, one in at.items()}
+        ticks |= {place: str(series.first.depth) for place, series in at.items()}
         text, look = _label_of(k, names, *at.values())
         fixed = [place for place in points if place != auto]
         charts.draw_measured(axes, points, ranges, look, text, joined=fixed)
@@ -158,22 +158,22 @@ def depth_figure(series: list[Series]) -> Figure | None:
     return figure
 
 
-def forecast_figure(found: Forecast) -> Figure:
+def forecast_figure(forecast: Forecast) -> Figure:
     """Draw simulated efficiency against workers, beside measurements."""
-    name, _, settings = found.name.partition(", ")
+    name, _, settings = forecast.name.partition(", ")
     figure, (axes,) = charts.new_figure(f"Forecast: {speedup.short_name(name)}", settings)
-    curve = ((point["workers"], point["efficiency"]) for point in found.of("curve"))
+    curve = ((point["workers"], point["efficiency"]) for point in forecast.of("curve"))
     workers, simulated = zip(*curve, strict=True)
     axes.plot(workers, simulated, ".-", color=COLORS[0], label="simulated, automatic settings")
     measured = [
         (p["workers"], p["efficiency"] * p["simulated_seconds"] / p["measured_seconds"])
-        for p in found.of("check")
+        for p in forecast.of("check")
         if p["measured_seconds"] and p["setting"] == "depth auto"
     ]
     if measured:
         axes.plot(*zip(*measured, strict=True), "kx", markersize=8, label="measured")
     variants: dict[str, list[tuple[int, float]]] = {}
-    for point in found.of("what if"):
+    for point in forecast.of("what if"):
         variants.setdefault(point["setting"], []).append((point["workers"], point["efficiency"]))
     for k, (name, points) in enumerate(list(variants.items())[1:], 1):
         marks = {"color": COLORS[k], "marker": MARKERS[k], "markersize": 5 + 2 * k}
@@ -190,15 +190,15 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     """Draw histograms of task durations, one below the other, with both axes logarithmic."""
     shown, seconds = experiment.names, dict[tuple[str, ...], list[float]]()
     for run, log in zip(experiment.runs, experiment.logs, strict=True):
-        how = run.engine, run.backend, counted(run.jobs, "worker")
-        of_run = seconds.setdefault((shown[run.problem], *how), [])
+        setting = run.engine, run.backend, counted(run.jobs, "worker")
+        of_run = seconds.setdefault((shown[run.problem], *setting), [])
         of_run.extend(of_workers(log)["seconds"].tolist())
     positive = {key: np.array(s) for key, s in seconds.items() if max(s, default=0) > 0}
     if not positive:
         return None
     names, common = charts.distinct_names(list(positive))
-    each = zip(names, map(len, positive.values()), strict=True)
-    heads = [charts.wrapped(f"{name}: {counted(n, 'task')}", charts.ABOVE) for name, n in each]
+    counts = zip(names, map(len, positive.values()), strict=True)
+    heads = [charts.wrapped(f"{name}: {counted(n, 'task')}", charts.ABOVE) for name, n in counts]
     height = charts.AROUND + PANEL * len(names)
     height += charts.LINE_HEIGHT * "".join(heads).count("\n")
     figure, panels = charts.new_figure("Task durations", common, len(names), height)
@@ -216,42 +216,42 @@ def sizes_figure(experiment: Experiment) -> Figure | None:
     return figure
 
 
-def _names(series: list[Series]) -> tuple[list[str], str]:
+def _names(all_series: list[Series]) -> tuple[list[str], str]:
     """Return a name for each series, made of its differences, and the common properties."""
     parts = []
-    for one in series:
-        run = one.first
+    for series in all_series:
+        run = series.first
         weak = "weak scaling" if run.kind == "weak" else ""
-        parts.append((one.problem, weak, run.engine, run.backend, f"depth {run.depth}"))
+        parts.append((series.problem, weak, run.engine, run.backend, f"depth {run.depth}"))
     return charts.distinct_names(parts)
 
 
-def _bars(series: Iterable[Series], said: str = BARS) -> str:
+def _bars(all_series: Iterable[Series], legend: str = BARS) -> str:
     """Return the legend of points and bars if a run was repeated, else an empty text."""
-    return said if any(len(one.at(jobs)) > 1 for one in series for jobs in one.workers) else ""
+    return legend if any(len(s.at(jobs)) > 1 for s in all_series for jobs in s.workers) else ""
 
 
 def _lines(*parts: str) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _label_of(k: int, names: list[str], *series: Series) -> tuple[str, dict[str, Any]]:
+def _label_of(k: int, names: list[str], *all_series: Series) -> tuple[str, dict[str, Any]]:
     """Return the label and the look of the k-th line; a doubtful one is pale and has a reason."""
-    kinds = dict.fromkeys(kind for one in series for kind, _ in speedup.doubts(one))
+    kinds = dict.fromkeys(kind for s in all_series for kind, _ in speedup.doubts(s))
     why = f", doubtful: {', '.join(kinds)}" if kinds else ""
     return f"{names[k]}{why}", charts.look_of(k, pale=bool(kinds))
 
 
-def _name_workers(axes: Axes, series: list[Series], y: str) -> None:
+def _name_workers(axes: Axes, all_series: list[Series], y: str) -> None:
     """Name the axes of a picture against workers, and list the omitted series."""
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     left_out: dict[str, list[str]] = {}
-    for one in series:
-        why, _ = speedup.hindrance(one)
-        if why and len(one.workers) > 1:
-            left_out.setdefault(why, []).append(one.name)
+    for series in all_series:
+        why, _ = speedup.hindrance(series)
+        if why and len(series.workers) > 1:
+            left_out.setdefault(why, []).append(series.name)
     notes = []
     for why, names in left_out.items():
         which = "; ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} series"
@@ -297,8 +297,8 @@ def write_report(home: Path, experiment: Experiment, forecasts: list[Forecast]) 
     rows = [row for series in experiment.series() for row in speedup.rows_of(series)]
     write_csv(home / "speedup.csv", rows)
     if forecasts:
-        each = ((found.name, point) for found in forecasts for point in found.points)
-        write_csv(home / "forecast.csv", [{"forecast": name, **point} for name, point in each])
+        points = ((forecast.name, point) for forecast in forecasts for point in forecast.points)
+        write_csv(home / "forecast.csv", [{"forecast": name, **point} for name, point in points])
     pictures = draw_all(experiment, forecasts, home) if can_draw() else []
     write_whole(path, render(home, experiment, forecasts, pictures))
     return path
@@ -313,9 +313,9 @@ def render(
     facts = {"command": "", "plan": {}, "packages": {}, **experiment.about}
     command, _, packages = (facts.pop(name) for name in ("command", "plan", "packages"))
     facts["packages"] = ", ".join(f"{name} {version}" for name, version in packages.items())
-    series = experiment.series()
-    notes = [f"{one.name}: {doubt}." for one in series for _, doubt in speedup.doubts(one)]
-    notes += [f"Cannot be told apart: {pair}." for pair in speedup.not_told_apart(series)]
+    all_series = experiment.series()
+    notes = [f"{s.name}: {doubt}." for s in all_series for _, doubt in speedup.doubts(s)]
+    notes += [f"Cannot be told apart: {pair}." for pair in speedup.not_told_apart(all_series)]
     runs = [{name: getattr(run, name) for name in RUN_COLUMNS} for run in experiment.runs]
     body = filled(
         __file__,
@@ -325,8 +325,8 @@ def render(
         machine=_table([{"machine": name, "": value} for name, value in facts.items()], "facts"),
         pictures=_pictures(home, pictures),
         notes="\n".join(map(_note, notes)),
-        speedups=_table([_speedup(row) for one in series for row in speedup.rows_of(one)]),
-        curves=_curves(series),
+        speedups=_table([_speedup(row) for s in all_series for row in speedup.rows_of(s)]),
+        curves=_curves(all_series),
         runs=_table([{**run, "problem": names[run["problem"]]} for run in runs]),
         forecasts="\n".join(map(_forecast, forecasts)),
     )
@@ -362,24 +362,24 @@ def _with_interval(row: Mapping[str, Any], name: str, decimals: int) -> str:
     return f"{value:.{decimals}f}{interval and f' ({interval})'}"
 
 
-def _curves(series: list[Series]) -> str:
-    series = [one for one in series if one.first.kind == "strong"]
-    if not series:
+def _curves(all_series: list[Series]) -> str:
+    strong = [series for series in all_series if series.first.kind == "strong"]
+    if not strong:
         return "<p>Curves are of problems of one size.</p>"
     rows = [
         {
-            "": one.name,
+            "": series.name,
             "law": fit.law,
             "parameters (95 % interval)": fit.numbers(4),
             "rms error of the speed-up": fit.error,
         }
-        for one in series
-        for fit in speedup.fits(one)
+        for series in strong
+        for fit in speedup.fits(series)
     ]
     table = _table(rows) if rows else ""
     if not speedup.can_fit():
         return table + _note(f"Curves are left out; they need {HOW_TO_GET}.")
-    workers = {jobs for one in series for jobs in one.workers}
+    workers = {jobs for series in strong for jobs in series.workers}
     few = [f"{law}: {n} more" for law in speedup.LAWS if (n := speedup.missing(law, [*workers]))]
     if few:
         table += (
@@ -389,16 +389,16 @@ def _curves(series: list[Series]) -> str:
     return table
 
 
-def _forecast(found: Forecast) -> str:
-    costs = found.costs
-    errors = [abs(point["error"]) for point in found.of("check")]
+def _forecast(forecast: Forecast) -> str:
+    costs = forecast.costs
+    errors = [abs(point["error"]) for point in forecast.of("check")]
     return filled(
         __file__,
         "forecast.html",
-        name=escape(speedup.short_name(found.name)),
-        nodes=f"{found.nodes:,.0f}",
-        known="counted" if found.nodes_known else "estimated by Knuth's probes",
-        work=_shown(found.nodes / costs.rate),
+        name=escape(speedup.short_name(forecast.name)),
+        nodes=f"{forecast.nodes:,.0f}",
+        known="counted" if forecast.nodes_known else "estimated by Knuth's probes",
+        work=_shown(forecast.nodes / costs.rate),
         rate=f"{costs.rate:,.0f}",
         overhead=_micro(costs.overhead),
         master=_micro(costs.master),
@@ -406,15 +406,15 @@ def _forecast(found: Forecast) -> str:
         split=_micro(costs.split),
         greatest_error=f"{max(errors):.1%}",
         median_error=f"{statistics.median(errors):.1%}",
-        checks=_points(found.of("check")),
-        curve=_points(found.of("curve")),
-        variants="\n".join(line for n in found.workers for line in _variants(found, n)),
+        checks=_points(forecast.of("check")),
+        curve=_points(forecast.of("curve")),
+        variants="\n".join(line for n in forecast.workers for line in _variants(forecast, n)),
     )
 
 
-def _variants(found: Forecast, workers: int) -> list[str]:
-    sizing, few = Sizing.of(workers, found.costs.assumed), Sizing.as_for_few(workers)
-    what_if, depths, budgets = (found.of(part, workers) for part in ("what if", "depth", "budget"))
+def _variants(forecast: Forecast, workers: int) -> list[str]:
+    sizing, few = Sizing.of(workers, forecast.costs.assumed), Sizing.as_for_few(workers)
+    what_if, depths, budgets = (forecast.of(p, workers) for p in ("what if", "depth", "budget"))
     depth, budget = (
         min(points, key=itemgetter("simulated_seconds"))["setting"] for points in (depths, budgets)
     )

@@ -183,21 +183,21 @@ def _results(tasks: Scheduler, jobs: int, costs: Costs, now: float) -> Generator
     master_free = now
 
     def begin(now: float) -> None:
-        number, found = at_hand.popleft()
-        heapq.heappush(events, (now + costs.overhead + found.seconds, True, number, found))
+        number, result = at_hand.popleft()
+        heapq.heappush(events, (now + costs.overhead + result.seconds, True, number, result))
 
     for _ in range(min(jobs, len(at_hand))):
         begin(now)
     while events:
-        now, is_end, number, found = heapq.heappop(events)
+        now, is_end, number, result = heapq.heappop(events)
         if is_end:
             master_free = max(master_free, now) + costs.master
-            heapq.heappush(events, (master_free, False, number, found))
+            heapq.heappush(events, (master_free, False, number, result))
             at_hand.extend(islice(more, 1))
             if at_hand:
                 begin(now)
         else:
-            yield Done(number, None, found, now, found.seconds, "")
+            yield Done(number, None, result, now, result.seconds, "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +231,7 @@ class Subtrees:
     their size.
     """
 
-    enough: ClassVar[bool] = False
+    has_enough: ClassVar[bool] = False
 
     def __init__(self, shape: Shape, rate: float) -> None:
         self._shape, self._rate = shape, rate
@@ -239,8 +239,8 @@ class Subtrees:
 
     def begin(self, piece: Range, budget: int, promised: int) -> tuple[Range, Result]:
         """Search a piece, and return the result, which is known at once."""
-        visited, left = self.search(piece.stacks, float(budget), fineness_of(piece.stacks[:, 1]))
-        return piece, Result(None, int(visited), visited / self._rate, left=[Range(left)])
+        visited, rest = self.search(piece.stacks, float(budget), fineness_of(piece.stacks[:, 1]))
+        return piece, Result(None, int(visited), visited / self._rate, left=[Range(rest)])
 
     def accept(self, piece: Range, result: Result) -> list[Any]:
         """Return the remaining pieces of a piece."""
@@ -269,16 +269,16 @@ class Subtrees:
         if n == len(stacks) or visited == budget:
             return visited, stacks[n:]
         size, weight = stacks[n].tolist()
-        left = self._cut(size, budget - visited, float(fineness[n]))
-        left = [(nodes, share * weight) for nodes, share in left]
-        return budget, np.concatenate([left, stacks[n + 1 :]])
+        rest = self._cut(size, budget - visited, float(fineness[n]))
+        rest = [(nodes, share * weight) for nodes, share in rest]
+        return budget, np.concatenate([rest, stacks[n + 1 :]])
 
     def _cut(self, size: float, visited: float, fineness: float) -> list[tuple[float, float]]:
         """Return what is left of a subtree after some of its nodes, in tree order.
 
         It consists of sizes, and shares of the weight of the subtree.
         """
-        left: list[tuple[float, float]] = []
+        rest: list[tuple[float, float]] = []
         weight = 1.0
         while size > GRAIN:
             shares = self._children_of(size)
@@ -288,11 +288,11 @@ class Subtrees:
                 x += 1
             after = shares[x + 1 :]
             of_after = weight * len(after) / len(shares)
-            left = _ranges(after, size, of_after, ceil(of_after * fineness)) + left
+            rest = _ranges(after, size, of_after, ceil(of_after * fineness)) + rest
             visited -= passed
             size *= shares[x]
             weight /= len(shares)
-        return [(max(0.0, size - visited), weight), *left]
+        return [(max(0.0, size - visited), weight), *rest]
 
     def _children_of(self, size: float) -> list[float]:
         """Draw the children of a subtree; return their shares, in tree order."""
@@ -307,8 +307,8 @@ def _ranges(
     n = len(shares)
     n_ranges = int(min(max(most, 1), n))
     bounds = [part * n // n_ranges for part in range(n_ranges)] + [n] if n else []
-    each = ((sum(shares[begin:end]), end - begin) for begin, end in pairwise(bounds))
-    return [(share * size, weight * width / n) for share, width in each if share > 0]
+    spans = ((sum(shares[begin:end]), end - begin) for begin, end in pairwise(bounds))
+    return [(share * size, weight * width / n) for share, width in spans if share > 0]
 
 
 def split_tree(
@@ -329,8 +329,8 @@ def split_tree(
         return stacks, visited, 0.0
     first = 0.0
     if nodes > GRAIN:
-        few = float(min(FIRST_NODES, budget or FIRST_NODES))
-        first, stacks = subtrees.search(stacks, few, np.array([2.0 * wanted]))
+        first_budget = float(min(FIRST_NODES, budget or FIRST_NODES))
+        first, stacks = subtrees.search(stacks, first_budget, np.array([2.0 * wanted]))
     while 0 < len(stacks) < wanted and visited < SPLIT_NODES and stacks[:, 0].max() > GRAIN:
         visited += len(stacks)
         stacks = subtrees.expand(stacks, 1.0 + wanted // len(stacks))
@@ -407,10 +407,10 @@ def sample_shape(problem: ExactCover, stack: npt.ArrayLike, engine: Engine, node
     root = Stacks.from_lists([np.asarray(stack).tolist()])
     samples: list[tuple[float, Floats]] = []
     while len(samples) <= ENOUGH and sum(len(shares) for _, shares in samples) <= MOST_CHILDREN:
-        found = _walk(problem, root.take(np.zeros(WALKS, np.int64)), engine, nodes, rng)
-        if not found:
+        new = _walk(problem, root.take(np.zeros(WALKS, np.int64)), engine, nodes, rng)
+        if not new:
             break
-        samples += found
+        samples += new
     return shape_of(samples)
 
 
@@ -427,12 +427,12 @@ def _walk(
         begins = np.searchsorted(children.roots, np.arange(len(walkers) + 1))
         picked, picked_sizes = [], []
         for k, size in enumerate(sizes.tolist()):
-            mine = below[begins[k] : begins[k + 1]]
-            if mine.size == 0:
+            child_sizes = below[begins[k] : begins[k + 1]]
+            if child_sizes.size == 0:
                 continue
-            shares = mine / mine.sum()
+            shares = child_sizes / child_sizes.sum()
             samples.append((size, shares))
-            child = int(rng.choice(mine.size, p=shares))
+            child = int(rng.choice(child_sizes.size, p=shares))
             if shares[child] * size > GRAIN:
                 picked.append(begins[k] + child)
                 picked_sizes.append(shares[child] * size)
@@ -469,7 +469,7 @@ Point = dict[str, Any]
 """One simulation of a forecast: a row of ``forecast.csv``; see `point_of`."""
 
 
-def point_of(part: str, setting: str, found: Simulated, measured: float | None = None) -> Point:
+def point_of(part: str, setting: str, outcome: Simulated, measured: float | None = None) -> Point:
     """Return a row of ``forecast.csv``.
 
     Parameters
@@ -479,7 +479,7 @@ def point_of(part: str, setting: str, found: Simulated, measured: float | None =
         split depth with the automatic budget; a budget with the automatic depth.
     setting : str
         The depth, the budget, or the name of the variant.
-    found : Simulated
+    outcome : Simulated
     measured : float, optional
         The measured seconds of a check for the whole tree; a stopped run is assumed to go on at its
         pace. The error is the difference to them, as a share of them.
@@ -487,12 +487,12 @@ def point_of(part: str, setting: str, found: Simulated, measured: float | None =
     return {
         "part": part,
         "setting": setting,
-        "workers": found.workers,
-        "simulated_seconds": found.wall,
+        "workers": outcome.workers,
+        "simulated_seconds": outcome.wall,
         "measured_seconds": measured,
-        "error": None if measured is None else found.wall / measured - 1,
-        "efficiency": found.efficiency,
-        "tasks": found.tasks,
+        "error": None if measured is None else outcome.wall / measured - 1,
+        "efficiency": outcome.efficiency,
+        "tasks": outcome.tasks,
     }
 
 
@@ -519,8 +519,8 @@ class Forecast:
 
     def of(self, part: str, workers: int | None = None) -> list[Point]:
         """Return the points of a part, perhaps only those with a number of workers."""
-        found = [point for point in self.points if point["part"] == part]
-        return [point for point in found if workers in (None, point["workers"])]
+        points = [point for point in self.points if point["part"] == part]
+        return [point for point in points if workers in (None, point["workers"])]
 
     @property
     def workers(self) -> list[int]:
@@ -555,7 +555,7 @@ def forecast(
     for run in experiment.runs:
         if run.problem == workload.name and run.kind == "strong":
             groups.setdefault((run.engine, run.backend), []).append(run)
-    found, why = [], list[str]()
+    forecasts, why = [], list[str]()
     for (engine, backend), runs in groups.items():
         name = f"{workload.name}, {engine}, {backend}"
         try:
@@ -564,13 +564,13 @@ def forecast(
                     f"the nodes of the engine {engine!r} depend on the cuts of the search, so it "
                     f"cannot be simulated"
                 )
-            made, doubt = _forecast(name, workload, runs, workers, latency, budget)
-            found.append(made)
+            result, doubt = _forecast(name, workload, runs, workers, latency, budget)
+            forecasts.append(result)
             if doubt:
                 why.append(f"{name}: do not trust the forecast, nor its number of nodes: {doubt}")
         except BatchsolveError as error:  # the other forecasts go on
             why.append(f"{name}: no forecast: {error}")
-    return found, why
+    return forecasts, why
 
 
 def _forecast(
@@ -652,9 +652,9 @@ def _variants(workers: int, costs: Costs, simulated: Callable[..., Simulated]) -
     yield point_of("what if", "no time between tasks", simulated(workers, gapless))
     yield point_of("what if", "tasks as for few workers", simulated(workers, costs, sizing=few))
     for depth in DEPTHS:
-        found = simulated(workers, costs, split_depth=depth)
-        yield point_of("depth", "auto" if depth is None else str(depth), found)
-        if depth is not None and found.stacks > MOST_STACKS:
+        outcome = simulated(workers, costs, split_depth=depth)
+        yield point_of("depth", "auto" if depth is None else str(depth), outcome)
+        if depth is not None and outcome.stacks > MOST_STACKS:
             break
     for seconds in BUDGET_SECONDS:
         budget = None if seconds is None else max(1, int(seconds * costs.rate))

@@ -139,7 +139,7 @@ def short_names(problems: Iterable[str]) -> dict[str, str]:
     """
     short = {name: short_name(name) for name in problems}
     times = Counter(short.values())
-    return {name: each if times[each] == 1 else name for name, each in short.items()}
+    return {name: brief if times[brief] == 1 else name for name, brief in short.items()}
 
 
 def speedup_intervals(series: Series) -> dict[int, Range]:
@@ -149,8 +149,8 @@ def speedup_intervals(series: Series) -> dict[int, Range]:
     """
     least, *more = series.workers
     speeds = {jobs: series.speeds(jobs) for jobs in series.workers}
-    found = {jobs: ratio_interval(speeds[jobs], speeds[least]) for jobs in more}
-    return {jobs: (least * of[0], least * of[1]) for jobs, of in found.items() if of}
+    ratios = {jobs: ratio_interval(speeds[jobs], speeds[least]) for jobs in more}
+    return {jobs: (least * ratio[0], least * ratio[1]) for jobs, ratio in ratios.items() if ratio}
 
 
 def rows_of(series: Series) -> list[dict[str, Any]]:
@@ -163,14 +163,14 @@ def rows_of(series: Series) -> list[dict[str, Any]]:
         runs = series.at(jobs)
         walls, nodes = [run.wall for run in runs], [run.nodes for run in runs]
         low, high = intervals.get(jobs, (None, None))
-        found = {"": speedups.get(jobs), "_low": low, "_high": high}
+        estimate = {"": speedups.get(jobs), "_low": low, "_high": high}
         about = {"series": series.name, "problem": run.problem, "kind": run.kind}
         about |= {"engine": run.engine, "backend": run.backend, "split_depth": str(run.depth)}
         sums = {"workers": jobs, "runs": len(runs), "median_seconds": series.wall(jobs)}
         sums |= {"least_seconds": min(walls), "greatest_seconds": max(walls)}
         sums |= {"least_nodes": min(nodes), "greatest_nodes": max(nodes)}
-        ratios = {f"speedup{end}": value for end, value in found.items()}
-        ratios |= {f"efficiency{end}": value and value / jobs for end, value in found.items()}
+        ratios = {f"speedup{end}": value for end, value in estimate.items()}
+        ratios |= {f"efficiency{end}": value and value / jobs for end, value in estimate.items()}
         rows.append({**about, **sums, **ratios, "no_speedup": why})
     return rows
 
@@ -186,7 +186,7 @@ def ratio_interval(ones: Sequence[float], others: Sequence[float]) -> Range | No
     if min(len(ones), len(others)) < 2:
         return None
     rng = np.random.default_rng(0)
-    drawn = [rng.choice(np.asarray(of), (RESAMPLES, len(of))) for of in (ones, others)]
+    drawn = [rng.choice(np.asarray(values), (RESAMPLES, len(values))) for values in (ones, others)]
     ratios = np.median(drawn[0], axis=1) / np.median(drawn[1], axis=1)
     low, high = np.quantile(ratios, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return float(low), float(high)
@@ -199,17 +199,17 @@ def not_told_apart(all_series: Sequence[Series]) -> Iterator[str]:
     of the same problem and number of workers.
     """
     groups: dict[tuple[str, str, int], list[tuple[str, list[float]]]] = {}
-    for one in filter(lambda one: not hindrance(one)[0], all_series):
-        for few, many in pairwise(one.workers):
-            if _is_alike(ratio_interval(one.speeds(many), one.speeds(few))):
-                yield f"{one.name}: {counted(few, 'worker')} and {counted(many, 'worker')}"
-        for jobs in one.workers:
-            if all(run.complete for run in one.at(jobs)):
-                key = one.first.problem, one.first.kind, jobs
-                walls = [run.wall for run in one.at(jobs)]
-                groups.setdefault(key, []).append((one.name, walls))
-    for (*_, jobs), each in groups.items():
-        (fastest, least), *others = sorted(each, key=lambda of: statistics.median(of[1]))
+    for series in filter(lambda series: not hindrance(series)[0], all_series):
+        for few, many in pairwise(series.workers):
+            if _is_alike(ratio_interval(series.speeds(many), series.speeds(few))):
+                yield f"{series.name}: {counted(few, 'worker')} and {counted(many, 'worker')}"
+        for jobs in series.workers:
+            if all(run.complete for run in series.at(jobs)):
+                key = series.first.problem, series.first.kind, jobs
+                walls = [run.wall for run in series.at(jobs)]
+                groups.setdefault(key, []).append((series.name, walls))
+    for (*_, jobs), rivals in groups.items():
+        (fastest, least), *others = sorted(rivals, key=lambda rival: statistics.median(rival[1]))
         for name, walls in others:
             if _is_alike(ratio_interval(walls, least)):
                 yield f"{counted(jobs, 'worker')}: {fastest}, and {name}"
@@ -253,11 +253,11 @@ def doubts(series: Series) -> Iterator[tuple[str, str]]:
         walls = [run.wall for run in runs]
         odd = outliers(walls)
         if odd:
-            each = ", ".join(f"{walls[k]:.3g} s" for k in odd)
+            times = ", ".join(f"{walls[k]:.3g} s" for k in odd)
             yield (
                 "outliers",
                 f"with {counted(jobs, 'worker')}, {len(odd)} of {len(walls)} runs took much longer "
-                f"or shorter than the median of {statistics.median(walls):.3g} s: {each}; measure "
+                f"or shorter than the median of {statistics.median(walls):.3g} s: {times}; measure "
                 f"again on an idle machine",
             )
         share = cpu_share(runs)
@@ -319,8 +319,8 @@ class Fit:
     def numbers(self, digits: int) -> str:
         """Return the parameters with their intervals, each to this number of digits."""
         parts = []
-        for name, *each in zip(LAWS[self.law], self.parameters, self.low, self.high, strict=True):
-            value, low, high = ("0" if n < TINY else f"{n:.{digits}g}" for n in each)
+        for name, *values in zip(LAWS[self.law], self.parameters, self.low, self.high, strict=True):
+            value, low, high = ("0" if n < TINY else f"{n:.{digits}g}" for n in values)
             parts.append(f"{name} {value} ({low} – {high})")
         return ", ".join(parts)
 
@@ -350,8 +350,8 @@ def fits(series: Series) -> list[Fit]:
     if not can_fit() or hindrance(series)[0] or series.first.kind == "weak":
         return []
     speedups = series.speedups()
-    found = [fit(law, list(speedups), list(speedups.values())) for law in LAWS]
-    return [curve for curve in found if curve is not None]
+    curves = [fit(law, list(speedups), list(speedups.values())) for law in LAWS]
+    return [curve for curve in curves if curve is not None]
 
 
 def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
@@ -359,8 +359,8 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
 
     Examples
     --------
-    >>> found = fit("Amdahl", [1, 2, 4, 8], [1, 1 / 0.55, 1 / 0.325, 1 / 0.2125])
-    >>> round(float(found.parameters[0]), 6)
+    >>> curve = fit("Amdahl", [1, 2, 4, 8], [1, 1 / 0.55, 1 / 0.325, 1 / 0.2125])
+    >>> round(float(curve.parameters[0]), 6)
     0.1
     """
     if missing(law, workers):
@@ -373,11 +373,11 @@ def fit(law: str, workers: npt.ArrayLike, speedup: npt.ArrayLike) -> Fit | None:
     terms = _terms(most.size, p)
     # P / S - 1 is linear in the parameters: linear least squares give the starting point
     start = np.clip(np.linalg.lstsq(terms, p / s - 1, rcond=None)[0], 0.0, most)
-    curve = lambda p, log, *each: log + np.log(_speedup(p, *each))  # noqa: E731
+    curve = lambda p, log, *parameters: log + np.log(_speedup(p, *parameters))  # noqa: E731
     bounds = [-np.inf, *(0.0 for _ in most)], [np.inf, *most]
-    found, covariance = curve_fit(curve, p, np.log(s), [0, *start], bounds=bounds, x_scale="jac")
-    best, unit = found[1:], float(np.exp(found[0]))
-    half = t.ppf((1 + CONFIDENCE) / 2, p.size - found.size) * np.sqrt(np.diag(covariance)[1:])
+    fitted, covariance = curve_fit(curve, p, np.log(s), [0, *start], bounds=bounds, x_scale="jac")
+    best, unit = fitted[1:], float(np.exp(fitted[0]))
+    half = t.ppf((1 + CONFIDENCE) / 2, p.size - fitted.size) * np.sqrt(np.diag(covariance)[1:])
     low, high = np.clip(best - half, 0.0, most), np.clip(best + half, 0.0, most)
     error = np.sqrt(np.mean((unit * _speedup(p, *best) - s) ** 2))
     return Fit(law, best, low, high, unit, float(error))

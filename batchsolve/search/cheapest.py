@@ -76,10 +76,10 @@ def checked_wanted(problem: ExactCover, wanted: int) -> int:
 
 def priced(problem: ExactCover, decisions: Iterable[int]) -> PricedCover:
     """Return a cover of a problem with its cost."""
-    all_of_them = tuple(map(int, decisions))
-    taken = sorted(d for d in all_of_them if d < problem.n_options)
+    entries = tuple(map(int, decisions))
+    taken = sorted(d for d in entries if d < problem.n_options)
     cost = int(costs_of(problem)[taken].sum())
-    return PricedCover(cost, taken, pricing_of(problem).path(all_of_them), all_of_them)
+    return PricedCover(cost, taken, pricing_of(problem).path(entries), entries)
 
 
 def as_json(problem: ExactCover, cover: PricedCover) -> dict[str, Any]:
@@ -120,8 +120,8 @@ class CheapestSearch(TreeSearch):
         if settings.limit is not None:
             raise InputError("a limit and the cheapest covers do not go together; name one of them")
         engine = engine_for(settings.engine, problem, has_costs=True)
-        how = {"collect": True, "render": partial(cheapest_of, problem, wanted), **others}
-        super().__init__(problem, settings, start, pool, engine=engine, **how)
+        keywords = {"collect": True, "render": partial(cheapest_of, problem, wanted), **others}
+        super().__init__(problem, settings, start, pool, engine=engine, **keywords)
         self._wanted, self._covers = wanted, covers
 
     def _ceilings(self, stacks: Stacks) -> Ints:
@@ -133,10 +133,10 @@ class CheapestSearch(TreeSearch):
         return last.cost - np.array([path(stack) > last.path for stack in stacks], np.int64)
 
     def begin(
-        self, piece: Piece, budget: int, promised: int, **how: Any
+        self, piece: Piece, budget: int, promised: int, **others: Any
     ) -> tuple[Piece, Task] | None:
         """Return a piece and its task, with the upper bounds of its stacks."""
-        begun = super().begin(piece, budget, promised, **how)
+        begun = super().begin(piece, budget, promised, **others)
         if begun is None:
             return None
         ceilings = self._ceilings(piece.stacks)
@@ -144,11 +144,11 @@ class CheapestSearch(TreeSearch):
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums and the cheapest covers; return the pieces it leaves."""
-        left = super().accept(piece, replace(result, output=None))
+        remaining = super().accept(piece, replace(result, output=None))
         self._consistent = False
         for cover in result.output or []:
             insort(self._covers, cover)
         del self._covers[self._wanted :]
         self.totals.count = len(self._covers)
         self._consistent = True
-        return left
+        return remaining

@@ -159,28 +159,28 @@ def remainder(problem: ExactCover, stack: UInts) -> tuple[Ints, ExactCover | Non
         in_no_cover = np.array(chosen), None, np.empty(0, np.int64)
         if problem.clash_position(chosen) >= 0:
             return in_no_cover
-        is_left, held = fitting(problem, chosen)
-        sizes = np.bincount(items[is_left[owner]], minlength=problem.n_items)
+        fits, held = fitting(problem, chosen)
+        sizes = np.bincount(items[fits[owner]], minlength=problem.n_items)
         is_open = is_primary & (held < 0)
         if np.any(sizes[is_open] == 0):
             return in_no_cover
         is_forced = is_open & (sizes == 1)
         if not is_forced.any():
             break
-        chosen = np.union1d(chosen, owner[is_forced[items] & is_left[owner]]).astype(int).tolist()
+        chosen = np.union1d(chosen, owner[is_forced[items] & fits[owner]]).astype(int).tolist()
     number = np.cumsum(held < 0) - 1
     # an entry whose colour its item has already rules nothing out any more
-    kept = is_left[owner] & (held[items] < 0)
+    kept = fits[owner] & (held[items] < 0)
     sizes = np.bincount(owner[kept], minlength=problem.n_options)
     options = np.flatnonzero(sizes)
-    left = ExactCover(
+    rest = ExactCover(
         begins_of(sizes[options]),
         number[items[kept]],
         int((held < 0).sum()),
         int(is_open.sum()),
         colors=None if problem.colors is None else problem.colors[kept],
     )
-    return np.array(chosen, np.int64), left, options
+    return np.array(chosen, np.int64), rest, options
 
 
 def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) -> SolutionGraph:
@@ -205,22 +205,22 @@ def draw(problem: ExactCover, stack: UInts, *, megabytes: int, ordered: bool) ->
     if problem.bounds is not None:
         nodes = draw_by_frontier(problem, stack, megabytes)
         return graph_of(*nodes, order_of_options(problem).astype(np.uint32))
-    chosen, left, options = remainder(problem, stack)
+    chosen, rest, options = remainder(problem, stack)
     every = np.arange(problem.n_options)
-    if left is None:
-        none = np.zeros(2, np.uint32)
-        return graph_of(none, none, none, 0, every.astype(np.uint32))
-    search, order = _race(left, megabytes * MEGABYTE)
-    found = search.take()
+    if rest is None:
+        terminals = np.zeros(2, np.uint32)
+        return graph_of(terminals, terminals, terminals, 0, every.astype(np.uint32))
+    search, order = _race(rest, megabytes * MEGABYTE)
+    nodes = search.take()
     if ordered and not search.is_ordered:
-        found = reordered(found, order.astype(np.uint32), megabytes)
-    in_order = None
+        nodes = reordered(nodes, order.astype(np.uint32), megabytes)
+    full_order = None
     if ordered or search.is_ordered:
-        in_order = np.concatenate([chosen, options[order]])
-        in_order = np.concatenate([in_order, np.setdiff1d(every, in_order)]).astype(np.uint32)
-    option, low, high, root = found
+        full_order = np.concatenate([chosen, options[order]])
+        full_order = np.concatenate([full_order, np.setdiff1d(every, full_order)]).astype(np.uint32)
+    option, low, high, root = nodes
     option[2:] = options[option[2:]]
-    return graph_of(*_below(chosen, option, low, high, root), in_order)
+    return graph_of(*_below(chosen, option, low, high, root), full_order)
 
 
 def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
@@ -242,12 +242,12 @@ def _race(problem: ExactCover, most_bytes: int) -> tuple[GraphSearch, Ints]:
             racer.core.run(turn)
             check_interrupt()
             if racer.core.is_done:
-                best = max(fixed, key=lambda each: each.core.share)
+                best = max(fixed, key=lambda racer: racer.core.share)
                 return racer, (racer if racer.is_ordered else best).options
         if all(racer.core.is_out_of_memory for racer in racers):
             if len(racers) == 1:
                 raise out_of_memory(most_bytes // MEGABYTE, racers[0].core.n_nodes)
-            last = min(racers, key=lambda each: each.core.share)
+            last = min(racers, key=lambda racer: racer.core.share)
             racers.remove(last)
             last.core.end()
         turn, n_turns = min(2 * turn, LONGEST_TURN), n_turns + 1
@@ -258,10 +258,10 @@ def _active(racers: list[GraphSearch], n_turns: int) -> list[GraphSearch]:
     able = [racer for racer in racers if not racer.core.is_out_of_memory]
     if n_turns < TURNS_OF_ALL or not able:
         return able
-    front = max(able, key=lambda each: each.core.share)
+    front = max(able, key=lambda racer: racer.core.share)
     if n_turns >= TURNS_OF_MANY:
         return [front]
-    return [each for each in able if each.core.share >= FAR_BEHIND * front.core.share]
+    return [racer for racer in able if racer.core.share >= FAR_BEHIND * front.core.share]
 
 
 def _below(chosen: Ints, option: UInts, low: UInts, high: UInts, root: int) -> Nodes:
@@ -392,9 +392,9 @@ def _take(
             after[:, f] += 1
             can_take &= after[:, f] <= bounds[i, 1]
         else:
-            mine = color + 1 if color else _TAKEN
-            can_take &= (after[:, f] == _FREE) | (after[:, f] == (mine if color else _FREE))
-            after[:, f] = mine
+            state = color + 1 if color else _TAKEN
+            can_take &= (after[:, f] == _FREE) | (after[:, f] == (state if color else _FREE))
+            after[:, f] = state
     return after, can_take
 
 
@@ -405,10 +405,10 @@ def _settle(
     is_open = np.ones(len(states), np.bool_)
     for i in items:
         if i < len(bounds):
-            used, left = states[:, frontier.index(i)], undecided[i]
+            used, n_left = states[:, frontier.index(i)], undecided[i]
             least, most = bounds[i]
-            is_open &= used + left >= least
-            used[(used >= least) & (used + left <= most)] = least
+            is_open &= used + n_left >= least
+            used[(used >= least) & (used + n_left <= most)] = least
     return is_open
 
 

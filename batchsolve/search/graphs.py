@@ -202,9 +202,9 @@ class SolutionGraph:
         for begin in range(0, len(numbers), BLOCK):
             if begin:
                 check_interrupt()
-            some = numbers[begin : begin + BLOCK]
-            offsets, options = native.covers_at(self._core, self._counts, some)
-            parts.append(Stacks(offsets, options, np.arange(begin, begin + len(some))))
+            block = numbers[begin : begin + BLOCK]
+            offsets, options = native.covers_at(self._core, self._counts, block)
+            parts.append(Stacks(offsets, options, np.arange(begin, begin + len(block))))
         return Stacks.concatenate(parts)
 
     def sample(self, n: int, seed: int = 0, *, distinct: bool = False) -> Stacks:
@@ -316,9 +316,9 @@ class SolutionGraph:
         {1: 1, 2: 7, 3: 6, 4: 1}
         """
         n_options = self.problem.n_options
-        each = [1] * n_options if weights is None else option_numbers(weights, "weights")
-        if len(each) != n_options:
-            raise InputError(f"{len(each):,} weights for {counted(n_options, 'option')}")
+        weight_of = [1] * n_options if weights is None else option_numbers(weights, "weights")
+        if len(weight_of) != n_options:
+            raise InputError(f"{len(weight_of):,} weights for {counted(n_options, 'option')}")
         memory = whole_number("memory", memory, 1)
         n_terms, most = 0, memory * (1 << 20) // BYTES_OF_A_TERM
         lasts = self._last_parents()
@@ -326,7 +326,7 @@ class SolutionGraph:
         # weight of its option. It is dropped after its last use.
         polynomials: dict[int, dict[int, int]] = {0: {}, 1: {0: 1}}
         for x, option, low, high in self._nodes():
-            weight, terms = each[option], dict(polynomials[low])
+            weight, terms = weight_of[option], dict(polynomials[low])
             for total, n in polynomials[high].items():
                 terms[total + weight] = terms.get(total + weight, 0) + n
             polynomials[x] = terms
@@ -362,21 +362,21 @@ class SolutionGraph:
         for _, _, low, high in self._nodes():
             below.append(below[low] + below[high])
         above[self.root] = 1
-        found = [0] * self.problem.n_options
+        uses = [0] * self.problem.n_options
         for x, option, low, high in self._nodes(-1):
             above[low] += above[x]
             above[high] += above[x]
-            found[option] += above[x] * below[high]
-        return found
+            uses[option] += above[x] * below[high]
+        return uses
 
     def _nodes(self, step: int = 1) -> Iterator[tuple[int, int, int, int]]:
         """Yield the nodes, each with its option, low and high child; children come first."""
         numbers = range(2, self.option.size)[::step]
         for begin in range(0, len(numbers), STEP):
             check_interrupt()
-            some = numbers[begin : begin + STEP]
-            parts = (each[some].tolist() for each in (self.option, self.low, self.high))
-            yield from zip(some, *parts, strict=True)
+            batch = numbers[begin : begin + STEP]
+            parts = (array[batch].tolist() for array in (self.option, self.low, self.high))
+            yield from zip(batch, *parts, strict=True)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph to a file that graphillion can read, too.
@@ -457,7 +457,7 @@ class SolutionGraph:
         place = 1 + np.argsort(order)
         nodes = np.arange(2, self.option.size)
         texts = pa.concat_arrays([pa.array([_EMPTY, _UNIT]), pc.cast(pa.array(nodes), pa.string())])
-        children = [texts.take(pa.array(each[2:])) for each in (self.low, self.high)]
+        children = [texts.take(pa.array(child[2:])) for child in (self.low, self.high)]
         table = pa.table([nodes, place[self.option[2:]], *children], _COLUMNS)
         buffer = io.BytesIO()
         options = csv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
@@ -526,8 +526,8 @@ def _nodes_of(head: bytes, order: UInts) -> tuple[UInts, ...]:
         csv.ConvertOptions(column_types=dict.fromkeys(_COLUMNS, pa.uint32())),
     )
     _, element, low, high = (column.to_numpy() for column in table.columns)
-    none = np.zeros(2, np.uint32)
-    return tuple(np.concatenate([none, each]) for each in (order[element - 1], low, high))
+    terminals = np.zeros(2, np.uint32)
+    return tuple(np.concatenate([terminals, values]) for values in (order[element - 1], low, high))
 
 
 def checked_draws(n: int, seed: int, distinct: bool) -> tuple[int, int, bool]:
@@ -566,8 +566,8 @@ def random_numbers(count: int, n: int, seed: int, distinct: bool, n_words: int) 
         return chosen
     numbers = np.zeros((0, n_words), np.uint64)
     while len(numbers) < n:
-        some = _some_numbers(count, max(n - len(numbers), LEAST_DRAWN), n_words, bits)
-        numbers = np.concatenate([numbers, some])
+        drawn = _some_numbers(count, max(n - len(numbers), LEAST_DRAWN), n_words, bits)
+        numbers = np.concatenate([numbers, drawn])
         if distinct:
             kind, data = pa.binary(8 * n_words), [None, pa.py_buffer(numbers)]
             first = pa.Array.from_buffers(kind, len(numbers), data).unique()

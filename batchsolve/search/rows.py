@@ -77,7 +77,7 @@ class Answers:
         The row's share of the time of its tasks, in proportion to nodes.
     clash : ndarray of int32, shape (n,)
         -1, or the place in the row's stack of a clue that clashes with an earlier one.
-    found : list of Stacks
+    first_covers : list of Stacks
         The first cover, in tree order, of every row that has one; any cover if the row was searched
         whole. Roots are rows.
     unfinished : dict of int to (str or None)
@@ -90,7 +90,7 @@ class Answers:
     nodes: Ints
     seconds: Floats
     clash: npt.NDArray[np.int32]
-    found: list[Stacks] = field(default_factory=list)
+    first_covers: list[Stacks] = field(default_factory=list)
     unfinished: dict[int, str | None] = field(default_factory=dict)
     counters: dict[int, str] = field(default_factory=dict)
 
@@ -105,7 +105,7 @@ class Answers:
     @property
     def covers(self) -> Stacks:
         """The covers of all rows, in ascending order of their rows."""
-        covers = Stacks.concatenate([part for part in self.found if len(part)])
+        covers = Stacks.concatenate([part for part in self.first_covers if len(part)])
         return covers.take(np.argsort(covers.roots))
 
     def grids(
@@ -115,10 +115,10 @@ class Answers:
 
         Rows are in ascending order; their grids have the cells and digits of `problem`.
         """
-        found = self.found
+        parts = self.first_covers
         if holds is not None:
-            found = [covers.take(holds(covers.roots)) for covers in found]
-        kept = [covers for covers in found if len(covers)] or [Stacks.empty()]
+            parts = [covers.take(holds(covers.roots)) for covers in parts]
+        kept = [covers for covers in parts if len(covers)] or [Stacks.empty()]
         grids, rows = problem.digits_of(kept[0]), kept[0].roots
         if len(kept) > 1:
             grids = np.concatenate([problem.digits_of(covers) for covers in kept])
@@ -199,7 +199,7 @@ class OpenRows:
         """Return the answers, once all rows are settled."""
         if self._best:
             covers = [options for options, _ in self._best.values()]
-            self._answers.found.append(Stacks.from_lists(covers, list(self._best)))
+            self._answers.first_covers.append(Stacks.from_lists(covers, list(self._best)))
         if self._exact is not None:
             self._answers.counts = self._exact
         return self._answers
@@ -220,23 +220,23 @@ class OpenRows:
             self._keep_first(covers.take(is_shared))
             covers = covers.take(~is_shared)
         if len(covers):
-            answers.found.append(covers)
+            answers.first_covers.append(covers)
         if not len(outcome.frontier) and not self._is_counted:
             return []
         ids, weights = piece.ids[outcome.parents], piece.weights[outcome.parents] * outcome.weights
-        left = replace(piece, stacks=outcome.frontier, weights=weights, ids=ids)
+        remaining = replace(piece, stacks=outcome.frontier, weights=weights, ids=ids)
         moved: list[Piece] = []
-        if self._fallback is not None and len(left):
-            left, moved = self._hand_over(left)
-        pieces = [*self._weighed_now(piece), self.drop_unwanted(left), *moved]
-        return [each for each in pieces if len(each)]
+        if self._fallback is not None and len(remaining):
+            remaining, moved = self._hand_over(remaining)
+        pieces = [*self._weighed_now(piece), self.drop_unwanted(remaining), *moved]
+        return [part for part in pieces if len(part)]
 
     def _add_up(self, rows: Ints, outcome: Outcome, seconds: float) -> None:
         """Add the results of some stacks to the sums of their rows; update which rows are open.
 
         A row becomes shared when some of its stacks are left and others are not.
         """
-        answers, pending, left = self._answers, self._pending, outcome.frontier.roots
+        answers, pending, open_rows = self._answers, self._pending, outcome.frontier.roots
         counts = answers.counts if self._exact is None else self._exact
         np.add.at(counts, rows, outcome.counts.astype(counts.dtype, copy=False))
         np.add.at(answers.nodes, rows, outcome.nodes)
@@ -244,9 +244,9 @@ class OpenRows:
         np.add.at(answers.seconds, rows, outcome.nodes * seconds_of_a_node)
         answers.clash[rows] = outcome.clash
         np.subtract.at(pending, rows, 1)
-        if left.size:
-            np.add.at(pending, left, 1)
-            self._shared[left] |= (pending[left] > 1) | (answers.nodes[left] > 0)
+        if open_rows.size:
+            np.add.at(pending, open_rows, 1)
+            self._shared[open_rows] |= (pending[open_rows] > 1) | (answers.nodes[open_rows] > 0)
 
     def _keep_first(self, covers: Stacks) -> None:
         """Keep the covers of shared rows that come before those known so far."""
@@ -256,18 +256,18 @@ class OpenRows:
             if row not in self._best or comes_before(options, *self._best[row]):
                 self._best[row] = options, problem
 
-    def _hand_over(self, left: Piece) -> tuple[Piece, list[Piece]]:
+    def _hand_over(self, piece: Piece) -> tuple[Piece, list[Piece]]:
         """Move rows that took many nodes; return the stacks of the others, and what moved."""
-        rows = left.stacks.roots
-        late = self._may_move[rows] & (self._answers.nodes[rows] >= self._most_nodes[rows])
-        late &= self._answers.counts[rows] < self._limit
-        if not late.any():
-            return left, []
-        goes = np.unique(rows[late])
-        self._may_move[goes] = False
-        self._most_nodes[goes] = self._node_limit
-        moved = [self._moved(row, left, self._fallback) for row in goes.tolist()]
-        return left.take(np.isin(rows, goes, invert=True)), moved
+        rows = piece.stacks.roots
+        is_late = self._may_move[rows] & (self._answers.nodes[rows] >= self._most_nodes[rows])
+        is_late &= self._answers.counts[rows] < self._limit
+        if not is_late.any():
+            return piece, []
+        movers = np.unique(rows[is_late])
+        self._may_move[movers] = False
+        self._most_nodes[movers] = self._node_limit
+        moved = [self._moved(row, piece, self._fallback) for row in movers.tolist()]
+        return piece.take(np.isin(rows, movers, invert=True)), moved
 
     def _moved(self, row: int, piece: Piece, engine: Engine | None) -> Piece:
         """Drop the results of a row, but not its node count; return its own stack, for an engine.
@@ -276,7 +276,7 @@ class OpenRows:
         """
         answers = self._answers
         answers.counts[row] = 0
-        answers.found = [covers.take(covers.roots != row) for covers in answers.found]
+        answers.first_covers = [covers.take(covers.roots != row) for covers in answers.first_covers]
         self._shared[row] = False
         self._best.pop(row, None)
         self._pending[row] = 1
@@ -284,11 +284,11 @@ class OpenRows:
 
     def _start_of(self, row: int, piece: Piece, engine: Engine | None, weighs: int = 0) -> Piece:
         """Return the own stack of a row for an engine; `piece` has stacks of the row."""
-        own = next(stacks for stacks in self._starts if row in stacks.roots)
+        batch = next(stacks for stacks in self._starts if row in stacks.roots)
         problem = piece.problem
         if isinstance(problem, GridProblem):
             problem = problem.of_row(row)
-        stacks, ids = own.take(own.roots == row), piece.ids[:1]
+        stacks, ids = batch.take(batch.roots == row), piece.ids[:1]
         return Piece(stacks, np.ones(1), ids, False, problem, engine, weighs)
 
     def _weighed_now(self, piece: Piece) -> list[Piece]:
@@ -376,8 +376,8 @@ class OpenRows:
         most_nodes = self._most_nodes[rows]
         limits = np.maximum(self._limit - answers.counts[rows], 1)
         allowances, any_order = most_nodes - answers.nodes[rows], (most_nodes == UNLIMITED).all()
-        how = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, **others}
-        return Task(stacks, limits, allowances, budget, excluded=True, **how)
+        keywords = {"keep": self._keep, "any_order": bool(any_order), "whole": whole, **others}
+        return Task(stacks, limits, allowances, budget, excluded=True, **keywords)
 
     def _is_wanted(self, row: int, stack: list[int]) -> bool:
         answers = self._answers
@@ -529,7 +529,7 @@ class RowWork:
     def _searched(self, batch: Batch, number: int, budget: int) -> Result:
         settings, n_rows = self.settings, len(batch)
         rows = OpenRows(n_rows, settings, self.keep, self.choice.name)
-        left: list[Piece] = []
+        pieces: list[Piece] = []
         n_nodes, seconds = 0, 0.0
         for problem, stacks in self._groups(batch):
             try:
@@ -547,7 +547,7 @@ class RowWork:
             is_beside = n == 1 < n_rows and not whole
             most = min(budget, BESIDE_NODES) if is_beside else budget - n_nodes
             if most <= 0:
-                left.append(piece)
+                pieces.append(piece)
                 continue
             begin, busy = time.perf_counter(), time.thread_time()
             most = min(most, n * piece.nodes_at_once)
@@ -559,10 +559,10 @@ class RowWork:
             spent = time.perf_counter() - begin
             n_nodes += int(outcome.nodes.sum())
             seconds += time.thread_time() - busy  # not that of other threads
-            left += rows.add(piece, outcome, spent)
+            pieces += rows.add(piece, outcome, spent)
         if rows.is_settled:
             return self._written(batch, rows.answers(), n_nodes, seconds)
-        return Result(None, n_nodes, seconds, rows=rows, left=left)
+        return Result(None, n_nodes, seconds, rows=rows, left=pieces)
 
     def _groups(self, batch: Batch) -> Iterator[Group]:
         """Yield the groups of a batch, row by row where rows are not searched side by side."""
@@ -572,8 +572,8 @@ class RowWork:
                 yield problem, stacks
                 continue
             for k, row in enumerate(stacks.roots.tolist()):
-                one = problem.of_row(row) if isinstance(problem, GridProblem) else problem
-                yield one, stacks.between(k, k + 1)
+                row_problem = problem.of_row(row) if isinstance(problem, GridProblem) else problem
+                yield row_problem, stacks.between(k, k + 1)
 
     def _are_apart(self, problem: ExactCover) -> bool:
         """Return whether the engine takes no rules of rows, or a counter may take over a row."""
@@ -643,8 +643,8 @@ class RowGoal(BlockGoal):
             return [replace(piece, budget=0)]
         return super().lose(piece, reason)
 
-    def _with_written(self, number: int, left: list[Any]) -> list[Any]:
+    def _with_written(self, number: int, pieces: list[Any]) -> list[Any]:
         """Return the pieces left of a block; if there are none, the task that writes it."""
-        if left or not self._open[number].is_settled:
-            return left
+        if pieces or not self._open[number].is_settled:
+            return pieces
         return [BlockTask(number, self._blocks[number], answers=self._open.pop(number).answers())]

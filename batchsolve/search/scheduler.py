@@ -168,8 +168,8 @@ class Changes:
         """
         done = np.concatenate([np.empty(0, np.int64), *self._done])
         new = Piece.join(self._new)
-        left = np.flatnonzero(np.isin(new.ids, done, invert=True))
-        return done[~np.isin(done, new.ids)].tolist(), new.take(left)
+        places = np.flatnonzero(np.isin(new.ids, done, invert=True))
+        return done[~np.isin(done, new.ids)].tolist(), new.take(places)
 
 
 @dataclass(frozen=True)
@@ -345,7 +345,7 @@ class Goal(Protocol):
     """The goal of a search; it decides what is wanted and takes the results."""
 
     @property
-    def enough(self) -> bool:
+    def has_enough(self) -> bool:
         """True if nothing more is wanted for now."""
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any] | None:
@@ -506,15 +506,15 @@ class Scheduler:
                 if result.number >= self._jobs:  # the first task of a worker prepares, too
                     self._nodes += result.result.n_nodes
                     self._seconds += result.result.seconds
-                left = self.goal.accept(piece, result.result)
+                remaining = self.goal.accept(piece, result.result)
             else:
-                left = self._left_of(piece, result)
+                remaining = self._left_of(piece, result)
             del self._out[result.number]
             self._promised -= budget
             self._is_alone = False
-            for other in reversed([piece] if left is None else left):
+            for other in reversed([piece] if remaining is None else remaining):
                 self.add(other)
-            return left is not None
+            return remaining is not None
 
     def _left_of(self, piece: Any, lost: Lost) -> list[Any]:
         """Search a failed piece in ever smaller parts; give up a stack that fails alone.
@@ -554,7 +554,7 @@ class Scheduler:
             for result in results:
                 if self.take(result) and isinstance(result, Done):
                     yield result
-                if self.goal.enough:
+                if self.goal.has_enough:
                     break
         self.take_back()
 
@@ -609,11 +609,11 @@ class BlockGoal(Goal):
         answers with which a second task writes the block. By default the first writes it.
     """
 
-    enough = False
+    has_enough = False
 
     def __init__(self, decide: Callable[[Any, Any], Any] | None = None) -> None:
         self._decide = decide
-        self._found: dict[int, Result] = {}  # no decision yet
+        self._findings: dict[int, Result] = {}  # no decision yet
         self._n_decided = 0
         self._blocks: dict[int, Any] = {}  # those not returned yet, by number
         self._results: dict[int, Result] = {}
@@ -660,16 +660,16 @@ class BlockGoal(Goal):
         if self._decide is None or piece.answers is not None:
             self._results[piece.number] = result
             return []
-        self._found[piece.number] = result
+        self._findings[piece.number] = result
         decided: list[Any] = []
-        while self._n_decided in self._found:
+        while self._n_decided in self._findings:
             number = self._n_decided
-            found, block = self._found.pop(number), self._blocks[number]
+            first, block = self._findings.pop(number), self._blocks[number]
             self._n_decided += 1
-            if found.error is None:
-                decided.append(BlockTask(number, block, answers=self._decide(block, found.output)))
+            if first.error is None:
+                decided.append(BlockTask(number, block, answers=self._decide(block, first.output)))
             else:
-                self._results[number] = found
+                self._results[number] = first
         return decided
 
     def lose(self, piece: Any, reason: str) -> list[Any]:

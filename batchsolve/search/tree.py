@@ -265,9 +265,9 @@ class TreeSearch:
         try:
             yield from self._split()
             scheduler.set_rate()  # the split includes the preparation of the engine
-            if not (self.enough or scheduler.is_empty):  # small searches need no workers
+            if not (self.has_enough or scheduler.is_empty):  # small searches need no workers
                 scheduler.sizing = Sizing.of_pool(self._pool)
-            while not self.enough:
+            while not self.has_enough:
                 if self._goes_over():
                     yield from self._begin_again()
                 if scheduler.is_empty:
@@ -286,38 +286,38 @@ class TreeSearch:
     def _split(self) -> Iterator[Done]:
         """Expand the tree in this process, to a depth or until there are enough stacks."""
         budget, depth = SPLIT_NODES, self._settings.split_depth
-        if self._settings.node_limit is not None or depth == 0 or self.enough:
+        if self._settings.node_limit is not None or depth == 0 or self.has_enough:
             return
         if depth is not None:
             yield from self._expand(UNLIMITED, depth=depth)
             return
         wanted = STACKS_PER_WORKER * self._pool.jobs
         if 0 < len(self.outstanding) < wanted:
-            few = COUNTER_NODES if self._work.engine.counts_only else FIRST_NODES
-            few = min(few, self._first_budget, self._settings.budget or UNLIMITED)
-            yield from self._expand(few, fineness=2 * wanted)  # some weight is searched already
-        each = 1  # nodes of each stack
-        while not self._scheduler.is_empty and budget > 0 and not self.enough:
+            n_nodes = COUNTER_NODES if self._work.engine.counts_only else FIRST_NODES
+            n_nodes = min(n_nodes, self._first_budget, self._settings.budget or UNLIMITED)
+            yield from self._expand(n_nodes, fineness=2 * wanted)  # some weight is searched already
+        quota = 1  # nodes of each stack
+        while not self._scheduler.is_empty and budget > 0 and not self.has_enough:
             if (n := len(self.outstanding)) >= wanted:
                 break
             before = self.totals.nodes
-            yield from self._expand(budget, each, fineness=1 + wanted // n)
+            yield from self._expand(budget, quota, fineness=1 + wanted // n)
             visited = self.totals.nodes - before
             budget -= visited or budget  # an engine that fails visits nothing
-            each = 1 if len(self.outstanding) > n else 2 * each  # chains have no other branches
+            quota = 1 if len(self.outstanding) > n else 2 * quota  # chains have no other branches
 
-    def _expand(self, budget: int, each: int = UNLIMITED, **how: Any) -> Iterator[Done]:
+    def _expand(self, budget: int, quota: int = UNLIMITED, **others: Any) -> Iterator[Done]:
         """Expand all waiting pieces as one task, without workers; small problems end here.
 
-        At most `each` nodes of each stack are visited; `how` are more attributes of the task.
+        At most `quota` nodes of each stack are visited; `others` are more attributes of the task.
         """
         piece = Piece.join(self._scheduler.take_all())
-        begun = self.begin(piece, budget, 0, **how)
+        begun = self.begin(piece, budget, 0, **others)
         assert begun is not None, "a limit is reached, so there is nothing to expand"
         task = begun[1]
-        if each < UNLIMITED:  # roots share allowances, and mean nothing else here
+        if quota < UNLIMITED:  # roots share allowances, and mean nothing else here
             stacks = task.stacks.with_roots(np.arange(len(piece)))
-            task = replace(task, stacks=stacks, allowances=np.full(len(piece), each))
+            task = replace(task, stacks=stacks, allowances=np.full(len(piece), quota))
         self.totals.rounds += 1
         done = attempt(self._work, self._scheduler.hand_out(piece, budget), task)
         if self._scheduler.take(done) and isinstance(done, Done):
@@ -374,7 +374,7 @@ class TreeSearch:
         return max(1, TASK_BYTES // (4 * longest_cover(self._problem)))
 
     @property
-    def enough(self) -> bool:
+    def has_enough(self) -> bool:
         """True if a limit is reached."""
         settings, totals = self._settings, self.totals
         return (
@@ -384,11 +384,11 @@ class TreeSearch:
         )
 
     def begin(
-        self, piece: Piece, budget: int, promised: int, **how: Any
+        self, piece: Piece, budget: int, promised: int, **others: Any
     ) -> tuple[Piece, Task] | None:
         """Return a piece and its task; None if the tasks that are out may reach a limit.
 
-        `how` are more attributes of the task.
+        `others` are more attributes of the task.
         """
         settings, totals = self._settings, self.totals
         if settings.node_limit is not None:
@@ -400,10 +400,10 @@ class TreeSearch:
             room = min(room, settings.limit - totals.count)
             if room <= 0:
                 return None
-        if "fineness" not in how:
-            how["fineness"] = piece.fineness
+        if "fineness" not in others:
+            others["fineness"] = piece.fineness
         keep = UNLIMITED if self._collect else 0
-        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room, **how)
+        return piece, Task.of(piece.stacks, budget=budget, keep=keep, room=room, **others)
 
     def accept(self, piece: Piece, result: Result) -> list[Piece] | None:
         """Add a result to the sums; return the pieces left, or None if it exceeds the limit."""
@@ -416,17 +416,17 @@ class TreeSearch:
         self._consistent = False
         searched = outcome.begun(piece.stacks)
         is_new = searched[outcome.parents]
-        left = self._left_of(piece, outcome, is_new)
+        remaining = self._left_of(piece, outcome, is_new)
         totals.count += n_covers
         totals.nodes += result.n_nodes
         totals.subproblems += int(np.count_nonzero(outcome.nodes))
-        self._finished.add(piece, outcome, searched, left)
-        self._changes.add(piece.ids[searched], left.take(is_new))
+        self._finished.add(piece, outcome, searched, remaining)
+        self._changes.add(piece.ids[searched], remaining.take(is_new))
         if result.output is not None:
             self._changes.outputs.append((result.output, n_covers))
             self._waiting += n_covers
         self._consistent = True
-        return [left]
+        return [remaining]
 
     def lose(self, piece: Piece, reason: str) -> list[Piece]:
         """Record that a piece cannot be searched; it is left for a later run."""
@@ -507,21 +507,21 @@ class FinishedShare:
         self._problem, self._start = problem, start
         self._n_open = len(start)
         self._known_at, self._known = -1.0, 0.0
-        self._said: list[tuple[int, float, float]] = []  # nodes, and two estimates of all nodes
+        self._estimates: list[tuple[int, float, float]] = []  # nodes, two estimates of all nodes
 
-    def add(self, piece: Piece, outcome: Outcome, searched: Bools, left: Piece) -> None:
+    def add(self, piece: Piece, outcome: Outcome, searched: Bools, remaining: Piece) -> None:
         """Add the result of a task: its piece, the stacks it began, and the remaining piece."""
-        self._n_open += len(left) - len(piece)
+        self._n_open += len(remaining) - len(piece)
         if not self._n_open:
             return
-        at, below = self._levels(piece.stacks), self._levels(left.stacks)
-        sizes, sizes_left = self._sizes(piece.stacks), self._sizes(left.stacks)
+        at, below = self._levels(piece.stacks), self._levels(remaining.stacks)
+        sizes, sizes_left = self._sizes(piece.stacks), self._sizes(remaining.stacks)
         new = searched[outcome.parents]
         pairs = at[outcome.parents[new]] * LEVELS + below[new]
-        np.add.at(self._left.reshape(-1), pairs, sizes_left[new])
+        np.add.at(self._transitions.reshape(-1), pairs, sizes_left[new])
         sums = self._sums
         sums[:2] -= _by_level(at, sizes, piece.weights)
-        sums[:2] += _by_level(below, sizes_left, left.weights)
+        sums[:2] += _by_level(below, sizes_left, remaining.weights)
         sums[2] += np.bincount(at[searched], sizes[searched], LEVELS)
         sums[3] += np.bincount(at, outcome.nodes, LEVELS)
 
@@ -534,7 +534,7 @@ class FinishedShare:
         return sums
 
     @cached_property
-    def _left(self) -> Floats:
+    def _transitions(self) -> Floats:
         """The stacks that tasks at a level left at another; most searches leave none."""
         return np.zeros((LEVELS, LEVELS))
 
@@ -549,10 +549,10 @@ class FinishedShare:
             return 1.0
         if not self._known_at <= nodes < STALE * self._known_at:
             self._known_at, self._known = nodes, nodes / max(1.0, nodes + self._nodes_left(nodes))
-            self._said = [one for one in self._said if one[0] * REMEMBERED >= nodes]
+            self._estimates = [past for past in self._estimates if past[0] * REMEMBERED >= nodes]
             by_levels, by_weights = self._known, self.by_weights
             wholes = nodes / max(1 / HUGE, by_levels), nodes / max(1 / HUGE, by_weights)
-            self._said.append((nodes, *wholes))
+            self._estimates.append((nodes, *wholes))
         return self._known
 
     def between(self, nodes: int) -> tuple[float, float]:
@@ -560,17 +560,17 @@ class FinishedShare:
         if self.by_levels(nodes) == 1.0:
             return 1.0, 1.0
         then = self._known_at  # so that `by_levels` is in the range
-        wholes = [max(1.0, then, whole) for _, *both in self._said for whole in both]
+        wholes = [max(1.0, then, whole) for _, *both in self._estimates for whole in both]
         return then / max(wholes, default=1.0), then / min(wholes, default=1.0)
 
     def _nodes_left(self, nodes: int) -> float:
         """Estimate the nodes below the open stacks, level by level from the deepest."""
         n_open, weights, searched, visited = self._sums
-        is_known = searched > np.diagonal(self._left)
+        is_known = searched > np.diagonal(self._transitions)
         sizes = np.full(LEVELS, visited.sum() / max(1.0, searched.sum()))
         for k in np.flatnonzero(is_known)[::-1]:
-            below = self._left[k, k + 1 :] @ sizes[k + 1 :]
-            whole = (visited[k] + below) / (searched[k] - self._left[k, k])
+            below = self._transitions[k, k + 1 :] @ sizes[k + 1 :]
+            whole = (visited[k] + below) / (searched[k] - self._transitions[k, k])
             sizes[: k + 1] = min(HUGE, whole)
         rest = nodes * weights[~is_known].sum() / max(1 / HUGE, self.by_weights)
         return float(n_open[is_known] @ sizes[is_known] + rest)
@@ -603,6 +603,6 @@ class FinishedShare:
         return np.sort(items * problem.n_options + owners_of(problem.indptr))
 
 
-def _by_level(at: Ints, *each: Floats) -> Floats:
+def _by_level(at: Ints, *arrays: Floats) -> Floats:
     """Return the sums of some numbers of stacks at each level, given the level of each stack."""
-    return np.array([np.bincount(at, numbers, LEVELS) for numbers in each])
+    return np.array([np.bincount(at, numbers, LEVELS) for numbers in arrays])

@@ -330,11 +330,11 @@ class Threads(Workers):
     def run(self, function: Callable[..., Any], arguments: Arguments) -> Generator[Any]:
         """See `Workers.run`."""
         if self.jobs == 1:
-            return (function(*each) for each in arguments)
-        for each in self._rounds:
-            each.is_over = True
+            return (function(*values) for values in arguments)
+        for other in self._rounds:
+            other.is_over = True
         last = _Round(self.jobs, function, arguments)
-        self._rounds = [*(each for each in self._rounds if each.is_running), last]
+        self._rounds = [*(other for other in self._rounds if other.is_running), last]
         return last.results()
 
 
@@ -355,7 +355,7 @@ class _Round:
         self._function, self._arguments = function, arguments
         self._drawing = threading.Lock()
         # True and a result; or False, at the end of a thread, and its error or None
-        self._found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+        self._results: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
         self._threads: list[threading.Thread] = []
         _ROUNDS.add(self)
         try:
@@ -377,11 +377,11 @@ class _Round:
         end = None
         try:
             with asking(self._check):
-                while (each := self._draw()) is not None:
-                    self._found.put((True, self._function(*each)))
+                while (values := self._draw()) is not None:
+                    self._results.put((True, self._function(*values)))
         except BaseException as error:  # is raised where results are taken
             end = error
-        self._found.put((False, end))
+        self._results.put((False, end))
 
     def _draw(self) -> tuple[Any, ...] | None:
         with self._drawing:
@@ -397,7 +397,7 @@ class _Round:
         n_at_work = len(self._threads)
         try:
             while n_at_work:
-                is_result, value = self._found.get()
+                is_result, value = self._results.get()
                 if is_result:
                     yield value
                 elif value is None:
@@ -430,10 +430,10 @@ def _end_threads() -> None:
 def _end(rounds: Sequence[_Round]) -> None:
     """End rounds, and wait for their threads, but no longer than `PATIENCE`."""
     until = time.monotonic() + PATIENCE
-    for each in rounds:
-        each.is_over = True
-    for each in rounds:
-        each.join(until)
+    for round_ in rounds:
+        round_.is_over = True
+    for round_ in rounds:
+        round_.join(until)
 
 
 # ---- processes ------------------------------------------------------------------------------

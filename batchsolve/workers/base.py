@@ -56,16 +56,16 @@ def n_cores() -> int:
     return n
 
 
-def itself(work: Any) -> Any:
+def identity(work: Any) -> Any:
     """Return the work; a reference of this function is sent with all of it."""
     return work
 
 
-def say_that_ports_are_open(where: str, how: str) -> None:
+def say_that_ports_are_open(where: str, advice: str) -> None:
     """Warn that everyone who reaches the ports of a cluster can run code there."""
     warn_once(
         f"{where}: whoever reaches its ports can run what they like, in your name; keep it within "
-        f"a network that you trust, or {how} (see docs/clusters.md)"
+        f"a network that you trust, or {advice} (see docs/clusters.md)"
     )
 
 
@@ -137,7 +137,7 @@ class Workers:
 
     def share(self, work: Any) -> Shared:
         """Send work to the workers, once; return a reference to it. Here it goes with each task."""
-        return partial(itself, work)
+        return partial(identity, work)
 
     def scheduler_seconds(self) -> float:
         """Return the processor time of a scheduler in a separate process; 0 without one."""
@@ -184,10 +184,10 @@ class WrongVersionError(ImportError):
     """A worker has another version of this package than the process that asks it, or none."""
 
 
-def check_version(wanted: str, found: str | None, worker: str) -> None:
+def check_version(wanted: str, version: str | None, worker: str) -> None:
     """Raise `WrongVersionError` unless a worker has the version of the process that asks it."""
-    if found != wanted:
-        has = f"has batchsolve {found}" if found else "lacks batchsolve"
+    if version != wanted:
+        has = f"has batchsolve {version}" if version else "lacks batchsolve"
         raise WrongVersionError(
             f"the worker {worker} {has}; install batchsolve {wanted} there, or stop it"
         )
@@ -304,8 +304,8 @@ class ClusterWorkers(Workers):
 
         self._join(opened)
         self._backend = FutureBackend(self._submit, self._cancel)
-        how = self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there
-        opened.enter_context(watched(*how))
+        arguments = self._stuck, self._give_up, AGAIN_SECONDS, self._where, self._there
+        opened.enter_context(watched(*arguments))
         return self._backend
 
     def __exit__(self, *error: Any) -> None:

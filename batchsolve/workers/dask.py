@@ -128,8 +128,8 @@ class DaskWorkers(ClusterWorkers):
         have in any case.
         """
         try:
-            found = self._client.run(locate, "batchsolve.__version__", on_error="return")
-            for worker, version in found.items():
+            versions = self._client.run(locate, "batchsolve.__version__", on_error="return")
+            for worker, version in versions.items():
                 if not isinstance(version, OSError):  # it was lost meanwhile
                     known = version if isinstance(version, str) else None
                     base.check_version(batchsolve.__version__, known, worker)
@@ -173,7 +173,7 @@ class DaskWorkers(ClusterWorkers):
 
     def _cancel(self, calls: list[Future[Any]]) -> None:
         if self._client.status == "running":
-            self._client.cancel([self._calls[each] for each in calls])
+            self._client.cancel([self._calls[call] for call in calls])
 
     def _check_scheduler(self) -> None:
         """Raise `WorkersError` if the scheduler is lost; one that was started again has no work."""
@@ -280,9 +280,9 @@ class _LocalCluster(distributed.LocalCluster):
     Dask would close it when the process ends, and print a traceback if a worker had not started.
     """
 
-    def __init__(self, **how: Any) -> None:
+    def __init__(self, **keywords: Any) -> None:
         try:
-            super().__init__(**how)
+            super().__init__(**keywords)
         except BaseException:
             with suppress(Exception):
                 self.close(timeout=CLOSE_SECONDS)

@@ -95,8 +95,8 @@ class RayWorkers(ClusterWorkers):
             strategy = PlacementGroupSchedulingStrategy(group)
         # calls that are out when Ray ends with the run would be tried again, and Ray report errors
         retries = 0 if self._is_ours and self._address is None else DEATHS_FORGIVEN
-        how = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": retries}
-        self._do = ray.remote(**how)(_do)
+        options = {"num_cpus": 1, "scheduling_strategy": strategy, "max_retries": retries}
+        self._do = ray.remote(**options)(_do)
 
     def _check_address(self, here: str) -> None:
         """Raise `InputError` if Ray is initialised in this process for another cluster."""

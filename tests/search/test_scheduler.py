@@ -21,7 +21,7 @@ class Result:
 class Counting:
     """A goal that counts finished stacks, and rejects results on demand."""
 
-    enough = False
+    has_enough = False
 
     def __init__(self, n):
         self.waiting = Counter(range(n))
