@@ -16,9 +16,9 @@ RowSearch = Annotated[
 ]
 
 
-def from_files(session: Session, *task: Any, **how: Any) -> int:
+def from_files(session: Session, *task: Any, **arguments: Any) -> int:
     """Call a function of inputs and an output; print its sums, and the columns that it read."""
-    summary = session.rows_of(*task, **how)
+    summary = session.rows_of(*task, **arguments)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
     return answered(summary, session, summary, *columns, output=task[2])
 
@@ -274,8 +274,8 @@ def audit(
     1
         some does, or a row cannot be compared
     """
-    found = session.rows_of(bs.audit, train, test, files=files)
-    return answered(found, session, *found.columns, answer=found)
+    result = session.rows_of(bs.audit, train, test, files=files)
+    return answered(result, session, *result.columns, answer=result)
 
 
 @command
