@@ -295,8 +295,8 @@ class Journal(AbstractContextManager["Journal"]):
 
 def _connected(path: str) -> sqlite3.Connection:
     """Open a database that other threads may use, too; its name may be file:x, like an address."""
-    how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
-    return sqlite3.connect(os.path.join(".", path), timeout=_WAIT_SECONDS, **how)
+    keywords: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
+    return sqlite3.connect(os.path.join(".", path), timeout=_WAIT_SECONDS, **keywords)
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:
@@ -304,7 +304,7 @@ def _difference(then: Any, now: Any) -> tuple[Any, Any]:
     if isinstance(then, list) and isinstance(now, list):
         pairs = zip_longest(then, now, fillvalue="nothing more")
         first = next(pair for pair in pairs if pair[0] != pair[1])
-        if all(isinstance(each, str) for each in first):
+        if all(isinstance(value, str) for value in first):
             return first
     return then, now
 

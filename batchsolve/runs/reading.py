@@ -191,7 +191,7 @@ def read_problem(
     if not is_family:
         why = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
         raise InputError(f"{text}: {why}")
-    if has_column or any(each is not None for each in (box, alphabet, blank)):
+    if has_column or any(setting is not None for setting in (box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )
@@ -276,8 +276,8 @@ def problem_and_stacks(
             options = option_numbers(stack) or clues
             reading.problem.check_stack(options)
             stacks = Stacks.equally_long(np.array([options], np.uint32), np.arange(1))
-    for one in stacks if clues else ():
-        if not set(clues).issubset(one.tolist()):
+    for begin in stacks if clues else ():
+        if not set(clues).issubset(begin.tolist()):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "
                 f"(Reading.stack), or give the problem alone (Reading.problem)"
@@ -411,7 +411,7 @@ def read_content(
         problem = _read_cover(data, f".{form}" if form else suffix, form)
         if problem is None:
             return _read_grid(data, path, name, written)
-        if any(each is not None for each in written.values()):
+        if any(setting is not None for setting in written.values()):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
     return _reading(problem, name)
 
@@ -423,7 +423,7 @@ def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     if suffix.removeprefix(".") in WRITTEN_ONLY:
         raise InputError(
             f"a {suffix} file is only written, by convert, and not read; read the problem that it "
-            f"was made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
+            f"was made of: {', '.join(f'.{form}' for form in FORMS)}, a grid, or a family"
         )
     if suffix == ".matrix" or cover_files.is_matrix(data):
         return cover_files.read_matrix(data)
@@ -469,7 +469,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
         problem, notation, grid = read_grid(_text(data), name=name, **written)
         return Reading(problem, problem.stack(grid), name, notation)
     except InputError as error:  # also that a line is too short, or too long
-        if not any(each is not None for each in written.values()):
+        if not any(setting is not None for setting in written.values()):
             for read in (cover_files.read_sets, cover_files.read_ec):  # they begin with their size
                 with suppress(InputError):
                     return _reading(read(_text(data)), name)
@@ -556,27 +556,27 @@ def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
         )
     if number is None:
         corpus.check_column(column)
-    found: list[tuple[int, Block, int]] = []
+    matches: list[tuple[int, Block, int]] = []
     n_rows = 0
     for block in corpus.blocks():
         table, _ = block.rows()
         places = _where(table, column, value) if number is None else [number - n_rows - 1]
-        found += [(n_rows + place + 1, block, place) for place in places if place < len(table)]
-        if number is not None and found:
+        matches += [(n_rows + place + 1, block, place) for place in places if place < len(table)]
+        if number is not None and matches:
             break
         n_rows += len(table)
-    if not found and number is not None:
+    if not matches and number is not None:
         raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
-    if not found:
+    if not matches:
         raise InputError(f"no row has {quoted(value)} in column {quoted(column)}")
-    if len(found) > 1:
-        numbers = [one[0] for one in found]
-        some = ", ".join(map(str, numbers[:5])) + (", …" if len(found) > 5 else "")
+    if len(matches) > 1:
+        numbers = [match[0] for match in matches]
+        few = ", ".join(map(str, numbers[:5])) + (", …" if len(matches) > 5 else "")
         raise InputError(
-            f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({some}); name "
+            f"{len(matches):,} rows have {quoted(value)} in column {quoted(column)} ({few}); name "
             f"one by its number, as in {path}#{numbers[0]}"
         )
-    return found[0][1:]
+    return matches[0][1:]
 
 
 def _where(table: pa.Table, column: str, value: str) -> list[int]:

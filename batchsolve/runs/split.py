@@ -110,8 +110,8 @@ def _expanded(
     for _ in range(max(depth, 1)):
         parts = []
         for k in range(0, len(begin), BLOCK):
-            some = begin.between(k, min(k + BLOCK, len(begin)))
-            outcome = kernel.search(problem, Task.of(some, depth=min(depth, 1), keep=keep))
+            block = begin.between(k, min(k + BLOCK, len(begin)))
+            outcome = kernel.search(problem, Task.of(block, depth=min(depth, 1), keep=keep))
             covers.append(outcome.solutions)
             count += int(outcome.counts.sum())
             nodes += int(outcome.nodes.sum())
