@@ -155,18 +155,18 @@ def draw(
             # beforehand: the run may be going on
             complete = not os.path.isdir(found) or describe_run(found)["complete"]
             covers = found_covers(reading, found, limit)
-            said = counted(len(covers), "solution") + ("" if complete else ", not complete")
+            words = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             covers, result = first_covers(reading, limit=limit, on_progress=tell, search=search)
-            complete, said = result.complete, str(result)
+            complete, words = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
         if covers:
             _write(draw_all(reading, covers, board).as_format(kind), output)
     facts |= {"drawn": len(covers), "complete": complete}
     is_done = len(covers) == limit or (complete and bool(covers))
-    said = said.replace(", not complete", "") if is_done else said  # no more were wanted
-    session.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
+    words = words.replace(", not complete", "") if is_done else words  # no more were wanted
+    session.summary(facts, words if covers else f"{words}: nothing is drawn", output=output)
     return 0 if is_done else EXIT_INCOMPLETE
 
 
@@ -304,9 +304,9 @@ def draw_to_file(query: Query, path: str, megabytes: int) -> int:
         graph = solution_graph(reading, memory=megabytes, check=remaining)
     with interrupts():
         graph.save(path)
-    said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
+    words = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
     facts = {"graph": name_of(path), "nodes": graph.n_nodes}
-    return _answer(query, graph.count, facts, begin, graph.count, said)
+    return _answer(query, graph.count, facts, begin, graph.count, words)
 
 
 def print_distribution(query: Query, by: str, megabytes: int) -> int:
@@ -325,13 +325,13 @@ def print_distribution(query: Query, by: str, megabytes: int) -> int:
 
 
 def _answer(
-    query: Query, count: int, facts: dict[str, Any], begin: float, answer: object, said: str = ""
+    query: Query, count: int, facts: dict[str, Any], begin: float, answer: object, words: str = ""
 ) -> int:
     """Print an answer about all solutions and its summary; return the exit code."""
     seconds = round(time.monotonic() - begin, 3)
     facts = {"count": count, "complete": True, **facts, "seconds": seconds}
-    said = f"{counted(count, 'solution')}{said}; {seconds:.1f} s"
-    query.session.summary(facts, said, answer=answer)
+    words = f"{counted(count, 'solution')}{words}; {seconds:.1f} s"
+    query.session.summary(facts, words, answer=answer)
     return 0
 
 
@@ -497,15 +497,15 @@ def sample(
         with nullcontext(sys.stdout.buffer) if output == "-" else whole_file(output) as file:
             _write_covers(reading, samples.covers, file, samples.weights)
     if samples.weights is None:
-        said = f"from {counted(samples.count or 0, 'solution')}"
+        words = f"from {counted(samples.count or 0, 'solution')}"
     else:
-        said = f"by {counted(samples.probes, 'probe')}"
+        words = f"by {counted(samples.probes, 'probe')}"
         *weights, _ = samples.weights or [0]  # the last probe ended at a cover, as it had to
         if total := sum(weights):
             others = samples.probes - 1
             power = f"2^{(total // others).bit_length() - 1}"
-            said += f", from about {f'{total / others:.4g}' if total < MOST_FLOAT else power}"
-    session.note(f"{counted(len(samples), 'solution')} drawn {said}")
+            words += f", from about {f'{total / others:.4g}' if total < MOST_FLOAT else power}"
+    session.note(f"{counted(len(samples), 'solution')} drawn {words}")
     return 0
 
 

@@ -370,11 +370,10 @@ def evaluate(
         check_is_no_input(path, files_of(inputs))
     if plot is not None:
         plot_format_of(plot)
-    kept = {"rows": rows or False, "files": files}
-    evaluation = session.rows_of(bs.evaluate, inputs, **vars(wanted), **kept)
+    result = session.rows_of(bs.evaluate, inputs, **vars(wanted), rows=rows or False, files=files)
     if html is not None:
-        evaluation.save(html)
+        result.save(html)
     if plot is not None:
-        evaluation.plot(plot)
-    lines = evaluation.columns, *evaluation.notes
-    return answered(evaluation, session, *lines, answer=evaluation.table)
+        result.plot(plot)
+    lines = result.columns, *result.notes
+    return answered(result, session, *lines, answer=result.table)

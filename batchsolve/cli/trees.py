@@ -275,9 +275,9 @@ def _count_projections(query: Query, items: Sequence[str]) -> int:
         search = remaining()
     task = bs.count_projections, reading, items
     result = session.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
-    said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
-    said += "" if result.complete else ", not complete"
-    return report(result, session, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
+    words = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
+    words += "" if result.complete else ", not complete"
+    return report(result, session, words=f"{words}; {result.seconds:.1f} s by {result.engine}")
 
 
 @command
@@ -336,7 +336,7 @@ def report(
     result: Count,
     session: options.Session,
     output: str = "",
-    said: str = "",
+    words: str = "",
     header: dict[str, Any] | None = None,
 ) -> int:
     """Print the result of a search, and without an output its count; return the exit code."""
@@ -344,7 +344,7 @@ def report(
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
-    session.summary(facts, said or result, output=output, answer=None if output else result.count)
+    session.summary(facts, words or result, output=output, answer=None if output else result.count)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE

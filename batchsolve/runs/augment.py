@@ -304,8 +304,8 @@ def _images(
         good_rows, group = rows[good[rows]], group_of(problem)
         n_unmoved += len(good_rows) * group.is_trivial
         places = grids.places(good_rows)
-        given = grids.puzzles[places], grids.given[places]
-        sources, puzzles, solutions = draw(group, *given, first + good_rows)
+        digits = grids.puzzles[places], grids.given[places]
+        sources, puzzles, solutions = draw(group, *digits, first + good_rows)
         parts.append((good_rows[sources], puzzles, solutions))
     sources, puzzles, solutions = map(np.concatenate, zip(*parts, strict=True))
     return (sources, puzzles, solutions), n_unmoved

@@ -229,8 +229,7 @@ def _counts_of_each(
     read = partial(Instances, read=reading_of, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     work = RowWork(choice, settings, read, write, keep=0)
-    counts: list[Count] = []
-    tell_count = sums_told(tell, n)
+    counts, tell_count = list[Count](), sums_told(tell, n)
     for _, rows in work.search(blocks, pool):
         for result in rows:
             if isinstance(result, str):

@@ -348,12 +348,12 @@ def weighted_covers(
     n_probes = last = 0
     while len(weights) < n:
         stacks = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
-        covers, new_weights, which = _walks(engine, problem, stacks, rng)
+        covers, new_weights, probes = _walks(engine, problem, stacks, rng)
         n_taken = min(n - len(weights), len(new_weights))
         parts.append(covers.between(0, n_taken))
         weights += new_weights[:n_taken]
         if n_taken:
-            last = n_probes + int(which[n_taken - 1]) + 1
+            last = n_probes + int(probes[n_taken - 1]) + 1
         n_probes += PROBES_AT_ONCE
         tell(len(weights))
         if n_probes - last >= FRUITLESS_PROBES:
@@ -383,8 +383,8 @@ def _walks(
         check_interrupt()
     covers = Stacks.concatenate(parts)
     order = np.argsort(covers.roots)
-    which = covers.roots[order]
-    return covers.take(order), weight[which].tolist(), which
+    roots = covers.roots[order]
+    return covers.take(order), weight[roots].tolist(), roots
 
 
 def _draw(parents: Ints, weights: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:

@@ -307,19 +307,19 @@ def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
     InputError
         If the regions do not fit the box, or the constraints cannot be read.
     """
-    said_by_all = files.box, files.rules, files.regions
-    n = RuleColumns(9, *said_by_all).known_digits or 9
-    given = RuleColumns(n, *said_by_all)
+    shared = files.box, files.rules, files.regions
+    n = RuleColumns(9, *shared).known_digits or 9
+    columns = RuleColumns(n, *shared)
     if wanted.jigsaw and files.regions is not None:
         raise InputError("`jigsaw` draws regions, and `regions` gives them; leave out one")
     if wanted.constraints is None and not wanted.jigsaw:
-        return given.problem()
-    plain = given.base(has_regions=wanted.jigsaw)
+        return columns.problem()
+    plain = columns.base(has_regions=wanted.jigsaw)
     if wanted.constraints is None:
         return Variant(plain)
     drawing = plain.drawing if plain.n_cells != n * n else ""
-    said = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
-    return Variant(said.on(given.base("", said, has_regions=wanted.jigsaw)))
+    rules = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
+    return Variant(rules.on(columns.base("", rules, has_regions=wanted.jigsaw)))
 
 
 def _units(
@@ -523,10 +523,10 @@ class Maker:
         columns = {name: np.empty(len(numbers), object) for name in names}
         remaining = np.arange(len(numbers))
         while remaining.size:
-            now, given, texts = self._draw(numbers, made, remaining)
-            self._dig(given, self.wish, numbers, made, now)
-            are_fit = self._are_fit(made, now)
-            done = now[are_fit]
+            rows, rules, texts = self._draw(numbers, made, remaining)
+            self._dig(rules, self.wish, numbers, made, rows)
+            are_fit = self._are_fit(made, rows)
+            done = rows[are_fit]
             for name, column in columns.items():
                 column[done] = texts[name][are_fit]
             remaining = np.setdiff1d(remaining, done)
@@ -545,7 +545,7 @@ class Maker:
         -------
         rows : ndarray of int64
             Those that have a solved grid.
-        given : OwnRules or None
+        rules : OwnRules or None
             The own rules of each, if there are any.
         texts : dict of str to ndarray of object
             The columns of these rules.
@@ -553,24 +553,24 @@ class Maker:
         if self.drawn is None:
             return rows, None, {}
         made.solutions[rows] = 0
-        given = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
+        rules = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
         if not self.drawn.follow:
-            return rows, given, self.drawn.texts(given)
+            return rows, rules, self.drawn.texts(rules)
         nothing = np.empty(0, np.uint16)
         none: Any = {"units": (np.zeros(1, np.int64), nothing), "outside": nothing}
         filled = self.wish._replace(**none, fewest=0, most=UNLIMITED, is_minimal=False)
-        self._dig(given, filled, numbers, made, rows)
+        self._dig(rules, filled, numbers, made, rows)
         are_there = made.weights[rows] > 0
-        rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
+        rows, rules = rows[are_there], rules.take(np.flatnonzero(are_there))
         keys = self._keys(3), self._keys(4)
-        mine = numbers[rows], made.attempts[rows], made.solutions[rows]
-        return rows, *self.drawn.drawn(given, keys, *mine)
+        columns = numbers[rows], made.attempts[rows], made.solutions[rows]
+        return rows, *self.drawn.drawn(rules, keys, *columns)
 
     def _dig(
-        self, given: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
+        self, rules: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
     ) -> None:
         """Make the puzzles of some rows, whose own rules and solutions may be given."""
-        problem = self.problem if given is None else Variants(self.problem.rules, given)
+        problem = self.problem if rules is None else Variants(self.problem.rules, rules)
         part = Made(*(array[rows] for array in made))
         part.weights[:] = 0
         is_solved = rows.size > 0 and part.solutions[0, 0] > 0 and self.drawn is not None
@@ -611,9 +611,9 @@ class Maker:
             (known, "were like a puzzle of `unlike`"),
             (rated, "had another rating"),
         )
-        said = "; ".join(f"{n:,} {words}" for n, words in reasons if n)
-        tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
-        if not said:
+        summary = "; ".join(f"{n:,} {words}" for n, words in reasons if n)
+        tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {summary}"
+        if not summary:
             tried = "no attempt was finished (the rules may allow few grids, or none)"
         return (
             f"no puzzle after {self.wanted.node_limit:,} nodes: {tried}; wish for less, or allow "

@@ -83,16 +83,16 @@ class PartitionSummary(Summary):
         return all(self.parts.values()) and not (self.invalid or self.undecided)
 
     def __str__(self) -> str:
-        said = [
+        parts = [
             f"{n:,} {name} ({100 * n / max(1, self.rows):.1f} %)" for name, n in self.parts.items()
         ]
         if self.groups:
-            said.append(f"{counted(self.groups, 'group')} of up to {self.largest:,} rows")
+            parts.append(f"{counted(self.groups, 'group')} of up to {self.largest:,} rows")
         if self.invalid:
-            said.append(f"{self.invalid:,} invalid")
+            parts.append(f"{self.invalid:,} invalid")
         if self.undecided:
-            said.append(f"{self.undecided:,} without a canonical form, compared as written")
-        return self.said([*said, f"seed {self.seed}"])
+            parts.append(f"{self.undecided:,} without a canonical form, compared as written")
+        return self.said([*parts, f"seed {self.seed}"])
 
 
 def partition(
@@ -415,15 +415,15 @@ def _part_for(strata: Ints, room: Floats, quotas: Floats, rng: np.random.Generat
 
     A group that fits into none comes into that with the most room, of several into the emptiest.
     """
-    which, counts = np.unique(strata, return_counts=True)
-    free = room[:, which].clip(0).sum(axis=1)
+    present, counts = np.unique(strata, return_counts=True)
+    free = room[:, present].clip(0).sum(axis=1)
     fits = free * (free >= len(strata))
     if fits.any():
         part = int(rng.choice(len(free), p=fits / fits.sum()))
     else:
-        remaining = room[:, which].sum(axis=1).round(6)
+        remaining = room[:, present].sum(axis=1).round(6)
         part = max(range(len(remaining)), key=lambda p: (remaining[p], remaining[p] / quotas[p]))
-    room[part, which] -= counts
+    room[part, present] -= counts
     return part
 
 

@@ -310,8 +310,8 @@ class DedupeSummary(Sums):
 
     def __str__(self) -> str:
         doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
-        said = ", ".join(f"{n:,} of them {words}" for words, n in doubts.items() if n)
-        parts = [f"{self.kept:,} kept" + (f" ({said})" if said else "")]
+        notes = ", ".join(f"{n:,} of them {words}" for words, n in doubts.items() if n)
+        parts = [f"{self.kept:,} kept" + (f" ({notes})" if notes else "")]
         counts = {"repeated": self.repeated, "known": self.known}
         counts["invalid in the files of --against"] = self.known_invalid
         parts += [f"{n:,} {words}" for words, n in counts.items() if n]

@@ -188,9 +188,9 @@ def write_parts(
         try:
             for k, path in enumerate(paths):
                 # dealt in turn, because subtrees of neighbours tend to be similar in size
-                mine = stacks.take(np.arange(k, len(stacks), n_files))
+                share = stacks.take(np.arange(k, len(stacks), n_files))
                 with open(path, "w") as file:
-                    file.write(mine.to_jsonl(problem, part=k, **header))
+                    file.write(share.to_jsonl(problem, part=k, **header))
         except BaseException:
             for path in filter(os.path.exists, paths):
                 os.remove(path)
