@@ -144,11 +144,11 @@ def named_errors(name: str) -> Iterator[None]:
                 f"it, or pipe it to - (as by curl)"
             ) from error
         if isinstance(error, OSError):
-            why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
-            if "zlib inflate" in why:  # gzip itself leaves out zero bytes behind the data
-                why += "; the file is damaged, or has more bytes than gzip data: zcat FILE | gzip"
-            kind = ServerError if "AWS Error" in why else InputError
-            raise kind(f"{name}: {why}") from error
+            fault = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            if "zlib inflate" in fault:  # gzip itself leaves out zero bytes behind the data
+                fault += "; the file is damaged, or has more bytes than gzip data: zcat FILE | gzip"
+            kind = ServerError if "AWS Error" in fault else InputError
+            raise kind(f"{name}: {fault}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 

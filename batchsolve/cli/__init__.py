@@ -69,8 +69,8 @@ class Commands(click.Group):
             error.message = printable(error.message)  # type: ignore[misc]  # final for others
             raise
         except EOFError as error:  # of a module that Python could not write in full, for instance
-            why = f"a file is cut off ({first_line(error)}); if it is none of yours, delete the"
-            raise Exit(_fail(error, f"{why} folders __pycache__ of this installation")) from error
+            fault = f"a file is cut off ({first_line(error)}); if it is none of yours, delete the"
+            raise Exit(_fail(error, f"{fault} folders __pycache__ of this installation")) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -262,9 +262,9 @@ def _exit_code(run: Callable[[], int]) -> int:
         log.removeHandler(handler)
 
 
-def _fail(error: Exception, why: str) -> int:
+def _fail(error: Exception, message: str) -> int:
     """Print a message for an error, and its notes; return the exit code."""
-    for line in [why, *_notes(error)]:
+    for line in [message, *_notes(error)]:
         print(printable(f"batchsolve: {line}"), file=sys.stderr)
     return EXIT_ERROR
 

@@ -75,8 +75,8 @@ class AugmentSummary(Sums):
     def add(self, sums: RowSums) -> None:
         """See `Sums`."""
         if sums.first_invalid and not self.first_invalid:
-            row, why = sums.first_invalid
-            self.first_invalid = f"row {self.rows + row + 1}: {why}"
+            row, fault = sums.first_invalid
+            self.first_invalid = f"row {self.rows + row + 1}: {fault}"
         super().add(sums)
 
     def __str__(self) -> str:

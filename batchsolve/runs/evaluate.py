@@ -204,10 +204,10 @@ class Evaluation(InWords):
         wrong = np.flatnonzero(
             predicted != truth if has_truth else (puzzle > 0) & (predicted != puzzle)
         )
-        why = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
+        fault = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
         pairs = zip(columns_of(self.by), example.stratum, strict=True)
         stratum = "".join(f", {name} {value}" for name, value in pairs)
-        about = f"row {example.row:,}{stratum}: {why if is_grid else 'no grid'}"
+        about = f"row {example.row:,}{stratum}: {fault if is_grid else 'no grid'}"
         digits, marked = (predicted, wrong.tolist()) if is_grid else (puzzle, [])
         drawing = svg.grid_drawing(
             example.problem, digits.tolist(), puzzle.tolist(), example.notation, marked
@@ -412,7 +412,7 @@ class _Counts:
                 f"ranges with `bins`"
             )
         for name, faults in named.items():
-            lines = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
+            lines = (f"row {n_before + row + 1:,}: {fault}" for row, fault in faults)
             self.named[name] += islice(lines, judged.MOST_NAMED - len(self.named[name]))
         for example in examples[: judged.MOST_EXAMPLES - len(self.examples)]:
             self.examples.append(example._replace(row=n_before + example.row + 1))

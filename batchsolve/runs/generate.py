@@ -248,9 +248,9 @@ def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: specs.Tell) ->
         spec, n_before = specs.Spec("generate", corpus, corpus.reader), 0
         for _, output in specs.outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
             if output.sums.first_invalid:
-                row, why = output.sums.first_invalid
-                why += "; no puzzle can be compared with it, so leave it out"
-                raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
+                row, fault = output.sums.first_invalid
+                fault += "; no puzzle can be compared with it, so leave it out"
+                raise InputError(f"{corpus.names}: row {n_before + row + 1}: {fault}")
             keys.append(output.data[PUZZLE_FORM][0][:, 0])
             n_before += output.n_rows
     maker.known = np.unique(np.concatenate(keys))

@@ -163,9 +163,9 @@ class InstanceReader:
             given = as_text(table, self.column).to_pylist()
             read = partial(_of_text, self.column)
         else:
-            names, contents, whys = (column.to_pylist() for column in table.columns)
+            names, contents, texts = (column.to_pylist() for column in table.columns)
             given, read = list(zip(names, contents, strict=True)), _of_file
-            faults = {row: why for row, why in enumerate(whys) if why}
+            faults = {row: fault for row, fault in enumerate(texts) if fault}
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
@@ -357,13 +357,13 @@ def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     values = RowValues(batch, answers, search.limit or UNLIMITED)
     is_invalid = values.status == Status.INVALID
     counts = counts_of(batch, answers, search)
-    values.messages = {row: why for row, (_, why) in enumerate(counts) if why is not None}
+    values.messages = {row: reason for row, (_, reason) in enumerate(counts) if reason is not None}
     values.status[list(values.messages)] = Status.UNFINISHED
     values.status[is_invalid] = Status.INVALID
     digits = [str(Decimal(count)) for count, _ in counts]  # `str` has 4,300 at most
     columns = {
         "count": pa.array(digits, pa.string(), mask=is_invalid),
-        "complete": pa.array([why is None for _, why in counts], mask=is_invalid),
+        "complete": pa.array([reason is None for _, reason in counts], mask=is_invalid),
     }
     return _with_facts(values, columns)
 

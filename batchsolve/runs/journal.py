@@ -279,16 +279,16 @@ class Journal(AbstractContextManager["Journal"]):
         except (BatchsolveError, MemoryError, Warning):
             raise
         except OSError as error:
-            why = f"cannot be read: {error.strerror or errors.first_line(error)}"
+            fault = f"cannot be read: {error.strerror or errors.first_line(error)}"
             if isinstance(error, FileNotFoundError):
-                why = "there is no journal; name the directory of a run"
-            raise JournalError(f"{self.path}: {why}") from error
+                fault = "there is no journal; name the directory of a run"
+            raise JournalError(f"{self.path}: {fault}") from error
         except Exception as error:
             if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
                 raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
-            why = shortened(errors.first_line(error))
+            fault = shortened(errors.first_line(error))
             raise JournalError(
-                f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it "
+                f"{self.path}: the journal is damaged ({fault}), and the run cannot go on; what it "
                 f"has written stays where it is; move both away to begin again"
             ) from error
 

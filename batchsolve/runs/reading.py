@@ -190,8 +190,8 @@ def read_problem(
     if row is not None:
         return _read_row(path, row, column, {**settings, "rule_columns": rule_columns})
     if not is_family:
-        why = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
-        raise InputError(f"{text}: {why}")
+        fault = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
+        raise InputError(f"{text}: {fault}")
     if has_column or any(setting is not None for setting in (box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"

@@ -87,8 +87,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the solution as a grid, or the reason for its absence, for a notebook."""
-        why = escape(self.message or f"{counted(self.n_solutions, 'solution')} found")
-        facts = f"<p>{self.status}, {why}</p>"
+        note = escape(self.message or f"{counted(self.n_solutions, 'solution')} found")
+        facts = f"<p>{self.status}, {note}</p>"
         if self.solution is None:
             return facts
         cover = self.problem.stack(self.problem.parse(self.solution, self.alphabet)).tolist()

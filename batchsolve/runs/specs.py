@@ -575,8 +575,8 @@ class FileRun:
         """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.spec.totals, written.sums
         if self.settings.stop_on_invalid and sums.first_invalid:
-            place, why = sums.first_invalid
-            raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
+            place, fault = sums.first_invalid
+            raise InvalidRowError(f"row {totals.rows + place + 1}: {fault}")
         self.unrecorded += self.output.take(written)
         totals.add(sums)
         self.read = joined_sums(self.read, written.read)

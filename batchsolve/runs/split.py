@@ -273,8 +273,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     """
     results = [(path, result) for path in paths if (result := _read_result(path))]
     if not results:
-        why = "the time was up before a part was read" if paths else "no file is named"
-        raise InputError(f"no results to merge: {why}; name what count --stacks --json printed")
+        reason = "the time was up before a part was read" if paths else "no file is named"
+        raise InputError(f"no results to merge: {reason}; name what count --stacks --json printed")
     begin, first = results[0]
     by_part: dict[int, dict[str, Any]] = {}
     for path, result in results:

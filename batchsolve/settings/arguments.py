@@ -71,8 +71,8 @@ class argument_errors:  # noqa: N801  a class, as in contextlib: entering it cos
     def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         kinds = TypeError, ValueError, AttributeError, OverflowError
         if isinstance(error, kinds) and not isinstance(error, BatchsolveError):
-            why = f" ({error})" if isinstance(error, Unfit) else ""
-            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
+            reason = f" ({error})" if isinstance(error, Unfit) else ""
+            raise InputError(f"{self._rule}, not {quoted(self._value)}{reason}") from error
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
