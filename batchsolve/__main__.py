@@ -29,13 +29,13 @@ def _fill_closed_streams() -> None:
     to the substitute of standard error is lost; reading or writing the other two raises an error of
     the system, because each is opened for the opposite direction.
     """
-    for name, mode, how in (
+    for name, mode, flags in (
         ("stdin", "r", os.O_WRONLY),
         ("stdout", "w", os.O_RDONLY),
         ("stderr", "w", os.O_WRONLY),
     ):
         if getattr(sys, name) is None:
-            number = os.open(os.devnull, how)  # the lowest free number: that of the stream
+            number = os.open(os.devnull, flags)  # the lowest free number: that of the stream
             os.set_inheritable(number, True)  # by workers
             stream = open(number, mode, closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
@@ -93,8 +93,8 @@ def main() -> None:
     import gc
 
     atexit.register(_keep_exit_code)  # the first to be registered is called last
-    said = sys.stderr
-    sys.stderr = _Messages(said.buffer, said.encoding, said.errors, line_buffering=True)
+    stream = sys.stderr
+    sys.stderr = _Messages(stream.buffer, stream.encoding, stream.errors, line_buffering=True)
     _buffer_output()
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     sys.meta_path.insert(0, _NoPandas())

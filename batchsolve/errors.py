@@ -144,11 +144,11 @@ def named_errors(name: str) -> Iterator[None]:
                 f"it, or pipe it to - (as by curl)"
             ) from error
         if isinstance(error, OSError):
-            why = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
-            if "zlib inflate" in why:  # gzip itself leaves out zero bytes behind the data
-                why += "; the file is damaged, or has more bytes than gzip data: zcat FILE | gzip"
-            kind = ServerError if "AWS Error" in why else InputError
-            raise kind(f"{name}: {why}") from error
+            fault = error.strerror or first_line(error.__cause__ or error)  # fsspec: why not found
+            if "zlib inflate" in fault:  # gzip itself leaves out zero bytes behind the data
+                fault += "; the file is damaged, or has more bytes than gzip data: zcat FILE | gzip"
+            kind = ServerError if "AWS Error" in fault else InputError
+            raise kind(f"{name}: {fault}") from error
         raise InputError(f"{name}: cannot be read ({first_line(error)})") from error
 
 
@@ -172,8 +172,8 @@ def prefixed(words: str, raised: type[BatchsolveError], *caught: type[Exception]
 
 
 @contextmanager
-def malformed(what: str) -> Iterator[None]:
-    """Make whatever a parser of one value raises a `ProblemError` that begins with `what`.
+def malformed(name: str) -> Iterator[None]:
+    """Make whatever a parser of one value raises a `ProblemError` that begins with `name`.
 
     A value can be wrong in any way, so no list of exceptions would be complete. What Python says of
     it, such as ``'NoneType' object is not subscriptable``, tells a user nothing.
@@ -189,9 +189,9 @@ def malformed(what: str) -> Iterator[None]:
     try:
         yield
     except BatchsolveError as error:
-        raise ProblemError(f"{what}: {error}") from error
+        raise ProblemError(f"{name}: {error}") from error
     except Exception as error:
-        raise ProblemError(f"{what} is malformed") from error
+        raise ProblemError(f"{name} is malformed") from error
 
 
 @contextmanager
@@ -267,15 +267,15 @@ def kind_of(data: bytes) -> str | None:
     """
     if data.startswith(b"PK\x03\x04") and b".npy" in data[:256]:
         return "arrays of NumPy (.npz); save the array of grids with numpy.save, as .npy"
-    for start, (what, advice) in _KINDS.items():
+    for start, (kind, advice) in _KINDS.items():
         if data.startswith(start):
-            return f"{what}; {advice}"
+            return f"{kind}; {advice}"
     if data[257:262] == b"ustar":
         return "a tar archive; unpack it"
     begin = data[:4096]
     low, high = begin[::2], begin[1::2]
-    for order, first, other in (("le", high, low), ("be", low, high)):
-        if first.count(0) > len(first) // 2 and not other.count(0):
+    for order, zeros, letters in (("le", high, low), ("be", low, high)):
+        if zeros.count(0) > len(zeros) // 2 and not letters.count(0):
             return f"UTF-16 text; convert it: iconv -f utf-16{order} -t utf-8"
     return "a binary file" if begin.count(0) > len(begin) // 8 else None
 
@@ -431,9 +431,9 @@ def listed(names: Iterable[object]) -> str:
     >>> listed(["id", "puzzle"])
     "'id', 'puzzle'"
     """
-    each = list(islice(names, MOST_LISTED + 1))
-    more = [] if len(each) <= MOST_LISTED else ["…"]
-    return ", ".join([*map(quoted, each[:MOST_LISTED]), *more])
+    first = list(islice(names, MOST_LISTED + 1))
+    more = [] if len(first) <= MOST_LISTED else ["…"]
+    return ", ".join([*map(quoted, first[:MOST_LISTED]), *more])
 
 
 def check_installed(who: str, module: str, extra: str) -> None:
@@ -453,10 +453,10 @@ def check_installed(who: str, module: str, extra: str) -> None:
 installed: pip install 'batchsolve[x]'
     """
     package, _, within = module.partition(".")
-    found = find_spec(package)
-    if found and within:  # another package may have the name
-        found = PathFinder.find_spec(module, found.submodule_search_locations)
-    if found is None or found.origin is None:  # a folder of that name is in the way
+    spec = find_spec(package)
+    if spec and within:  # another package may have the name
+        spec = PathFinder.find_spec(module, spec.submodule_search_locations)
+    if spec is None or spec.origin is None:  # a folder of that name is in the way
         raise InputError(
             f"{who} needs the module {module!r}, which is not installed: {how_to_install(extra)}"
         )

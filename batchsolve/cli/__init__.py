@@ -69,8 +69,8 @@ class Commands(click.Group):
             error.message = printable(error.message)  # type: ignore[misc]  # final for others
             raise
         except EOFError as error:  # of a module that Python could not write in full, for instance
-            why = f"a file is cut off ({first_line(error)}); if it is none of yours, delete the"
-            raise Exit(_fail(error, f"{why} folders __pycache__ of this installation")) from error
+            fault = f"a file is cut off ({first_line(error)}); if it is none of yours, delete the"
+            raise Exit(_fail(error, f"{fault} folders __pycache__ of this installation")) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -81,9 +81,9 @@ class Commands(click.Group):
         commands, width = all_commands(), max(map(len, _MODULES))
         for heading, rows in groupby(_LIST, itemgetter(0)):
             with formatter.section(heading):
-                names = (name for *_, some in rows for name in some.split())
+                names = (name for *_, words in rows for name in words.split())
                 shown = {name: commands[name].get_short_help_str(LINE) for name in names}
-                formatter.write_dl([(f"{name:{width}}", what) for name, what in shown.items()])
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in shown.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of a name, or None."""
@@ -119,9 +119,9 @@ class _Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Refuse a second value of an option that takes one; click would ignore the first."""
         if not ctx.resilient_parsing:  # parsing is resilient while a word is completed
-            words, _, given = self.make_parser(ctx).parse_args(list(args))
+            words, _, order = self.make_parser(ctx).parse_args(list(args))
             ctx.obj = words  # as typed, for `_refuse_lost_files`
-            single = [o for o in given if isinstance(o, click.Option)]
+            single = [o for o in order if isinstance(o, click.Option)]
             single = [o for o in single if not (o.is_flag or o.multiple or o.count)]
             if again := next((o for k, o in enumerate(single) if o in single[:k]), None):
                 raise click.UsageError(f"{again.opts[0]} takes one value; give it once", ctx)
@@ -133,9 +133,9 @@ class _Command(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the arguments and options, aligned under their headings."""
         for heading, parameters in options.by_heading(self.get_params(ctx)).items():
-            records = filter(None, (each.get_help_record(ctx) for each in parameters))
+            records = filter(None, (parameter.get_help_record(ctx) for parameter in parameters))
             with formatter.section(heading):
-                formatter.write_dl([(f"{flags:{COLUMN}}", what) for flags, what in records], COLUMN)
+                formatter.write_dl([(f"{flags:{COLUMN}}", text) for flags, text in records], COLUMN)
 
 
 def command(function: Callable[..., int]) -> Callable[..., int]:
@@ -147,28 +147,28 @@ def command(function: Callable[..., int]) -> Callable[..., int]:
     errors of it alone, of code 2.
     """
     parameters, groups = options.parameters_of(function)
-    said = options.sections_of(function)
+    texts = options.sections_of(function)
 
-    def run(**given: Any) -> None:
+    def run(**values: Any) -> None:
         def answer() -> int:
             _refuse_lost_files(parameters, click.get_current_context().obj)
             for name, (settings, offered) in groups.items():
-                given[name] = settings(**{field: given.pop(field) for field in offered})
-            words = [given.pop(one.name) for one in parameters if isinstance(one, click.Argument)]
-            return function(*words, **given)
+                values[name] = settings(**{field: values.pop(field) for field in offered})
+            words = [values.pop(p.name) for p in parameters if isinstance(p, click.Argument)]
+            return function(*words, **values)
 
         raise Exit(_exit_code(answer))
 
-    ends = options.entries_of(said.get("Exit codes", ""))
+    ends = options.entries_of(texts.get("Exit codes", ""))
     codes = {int(code): text for code, (_, text) in ends.items()}
-    has_workers = any(each.name == "address" for each in parameters)
+    has_workers = any(parameter.name == "address" for parameter in parameters)
     app.add_command(
         _Command(
             function.__name__.strip("_"),
             callback=run,
             params=parameters,
-            help=said[""],
-            epilog="\n\n".join([_shown(said.get("Examples", "")), _said_of(codes, has_workers)]),
+            help=texts[""],
+            epilog="\n\n".join([_shown(texts.get("Examples", "")), _said_of(codes, has_workers)]),
         )
     )
     return function
@@ -181,31 +181,31 @@ def _refuse_lost_files(parameters: Sequence[click.Parameter], words: Mapping[str
     like ``puzzles.csv#17`` or ``dlx:problem.txt``; commands see to folders and patterns.
     """
     written: dict[str, str] = {}
-    read: list[str] = []
-    for each in parameters:
-        said = words.get(each.name or "")
-        if getattr(each, "is_output", False) and isinstance(said, str) and said != "-":
-            if is_in_memory(said):
-                raise InputError(f"{said}: memory ends with the command; name a file or a folder")
-            place = real_path(said)
+    inputs: list[str] = []
+    for parameter in parameters:
+        flag, value = parameter.opts[0], words.get(parameter.name or "")
+        if getattr(parameter, "is_output", False) and isinstance(value, str) and value != "-":
+            if is_in_memory(value):
+                raise InputError(f"{value}: memory ends with the command; name a file or a folder")
+            place = real_path(value)
             if place in written:
-                raise InputError(f"{said}: is both {written[place]} and {each.opts[0]}; name two")
-            written[place] = each.opts[0]
+                raise InputError(f"{value}: is both {written[place]} and {flag}; name two")
+            written[place] = flag
         else:
-            several = said if isinstance(said, list | tuple) else [said]
-            read += [one for one in several if isinstance(one, str)]
-    read += [part for one in read for part in (one.partition("#")[0], one.partition(":")[2])]
+            values = value if isinstance(value, list | tuple) else [value]
+            inputs += [text for text in values if isinstance(text, str)]
+    inputs += [part for text in inputs for part in (text.partition("#")[0], text.partition(":")[2])]
     for output in written:
-        check_is_no_input(output, filter(os.path.isfile, read))
+        check_is_no_input(output, filter(os.path.isfile, inputs))
 
 
 def answered(
-    found: Any, session: options.Session, *lines: object, output: str = "", answer: object = None
+    result: Any, session: options.Session, *lines: object, output: str = "", answer: object = None
 ) -> int:
-    """Print the facts that a function has found, or an answer and lines; return the exit code."""
-    facts = {**found.facts, "seconds": round(found.seconds, 3)}
+    """Print the facts of a result, or an answer and lines; return the exit code."""
+    facts = {**result.facts, "seconds": round(result.seconds, 3)}
     session.summary(facts, *lines, output=output, answer=answer)
-    return 0 if found.complete else EXIT_INCOMPLETE
+    return 0 if result.complete else EXIT_INCOMPLETE
 
 
 def _shown(examples: str) -> str:
@@ -241,10 +241,10 @@ def _exit_code(run: Callable[[], int]) -> int:
             sys.stdout.flush()
         return code
     except KeyboardInterrupt as error:
-        how, code = "interrupted", EXIT_INTERRUPTED
+        end, code = "interrupted", EXIT_INTERRUPTED
         if isinstance(error, Terminated):
-            how, code = "terminated", EXIT_TERMINATED
-        print("\n" + printable("; ".join([f"batchsolve: {how}", *_notes(error)])), file=sys.stderr)
+            end, code = "terminated", EXIT_TERMINATED
+        print("\n" + printable("; ".join([f"batchsolve: {end}", *_notes(error)])), file=sys.stderr)
         return code
     except TimeIsUp:
         print("batchsolve: the time limit was reached before there was a result", file=sys.stderr)
@@ -262,9 +262,9 @@ def _exit_code(run: Callable[[], int]) -> int:
         log.removeHandler(handler)
 
 
-def _fail(error: Exception, why: str) -> int:
+def _fail(error: Exception, message: str) -> int:
     """Print a message for an error, and its notes; return the exit code."""
-    for line in [why, *_notes(error)]:
+    for line in [message, *_notes(error)]:
         print(printable(f"batchsolve: {line}"), file=sys.stderr)
     return EXIT_ERROR
 

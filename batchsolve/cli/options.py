@@ -59,10 +59,10 @@ Written = Annotated[str, "a file or a directory to write"]
 
 def by_heading(parameters: Iterable[click.Parameter]) -> dict[str, list[click.Parameter]]:
     """Return parameters under their headings; ``--help`` is output."""
-    found: dict[str, list[click.Parameter]] = {heading: [] for heading in HEADINGS}
-    for each in parameters:
-        found[getattr(each, "heading", "Output")].append(each)
-    return {heading: those for heading, those in found.items() if those}
+    sections: dict[str, list[click.Parameter]] = {heading: [] for heading in HEADINGS}
+    for parameter in parameters:
+        sections[getattr(parameter, "heading", "Output")].append(parameter)
+    return {heading: members for heading, members in sections.items() if members}
 
 
 def _files(context: click.Context, parameter: click.Parameter, word: str) -> list[CompletionItem]:
@@ -128,7 +128,7 @@ class Session:
 
     def note(self, *lines: object) -> None:
         """Print lines on standard error, unless quiet."""
-        for line in chain.from_iterable(str(one).splitlines() for one in lines):
+        for line in chain.from_iterable(str(text).splitlines() for text in lines):
             if not self.quiet:
                 print(printable(as_options(line)), file=sys.stderr)
 
@@ -137,16 +137,16 @@ class Session:
         """True to draw progress bars: on a terminal, unless quiet."""
         return not self.quiet and sys.stderr.isatty()
 
-    def rows_of(self, run: Callable[..., Any], *arguments: Any, **how: Any) -> Any:
+    def rows_of(self, run: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         """Return the summary of a function of files, with a bar of its rows."""
         with interrupts():
-            return run(*arguments, on_progress=self.on_progress, **self.workers, **how)
+            return run(*arguments, on_progress=self.on_progress, **self.workers, **keywords)
 
 
 # ---- conversions ----------------------------------------------------------------------------
 
 
-def _reader(what: str) -> Callable[[str], str]:
+def _reader(content: str) -> Callable[[str], str]:
     """Return a function that reads a file with the text of a setting, such as ``the rules``."""
 
     def read(name: str) -> str:
@@ -154,7 +154,7 @@ def _reader(what: str) -> Callable[[str], str]:
             with named_errors(name):
                 return text_of(name)
         except InputError as error:
-            raise BadParameter(f"{error}; name a file with {what}") from error
+            raise BadParameter(f"{error}; name a file with {content}") from error
 
     return read
 
@@ -172,15 +172,15 @@ def list_of(kind: Any) -> Callable[[str], tuple[Any, ...]]:
     element = get_args(kind)[0]
 
     def read(text: str) -> tuple[Any, ...]:
-        found: list[Any] = []
+        values: list[Any] = []
         for part in map(str.strip, text.split(",")):
             if element is str:
-                found.append(part)
+                values.append(part)
             elif part == AUTO and type(None) in get_args(element):
-                found.append(None)
+                values.append(None)
             else:
-                found += _numbers(part, MAX_NUMBERS - len(found))
-        return tuple(dict.fromkeys(found))
+                values += _numbers(part, MAX_NUMBERS - len(values))
+        return tuple(dict.fromkeys(values))
 
     return read
 
@@ -233,8 +233,8 @@ def entries_of(section: str) -> dict[str, tuple[str, str]]:
     >>> entries_of("n : int\n    The number of\n    solutions.\n")
     {'n': ('int', 'The number of solutions.')}
     """
-    found = re.findall(r"^(\w+)(?: : (.*))?\n((?:    .*\n?)+)", section, re.MULTILINE)
-    return {name: (form, " ".join(text.replace("`", "").split())) for name, form, text in found}
+    entries = re.findall(r"^(\w+)(?: : (.*))?\n((?:    .*\n?)+)", section, re.MULTILINE)
+    return {name: (form, " ".join(text.replace("`", "").split())) for name, form, text in entries}
 
 
 def meanings_of(settings: type) -> dict[str, str]:
@@ -262,12 +262,12 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
     --------
     >>> def show(problem: Problem, /, number: int = 1) -> int:
     ...     pass
-    >>> [each.opts for each in parameters_of(show)[0]]
+    >>> [parameter.opts for parameter in parameters_of(show)[0]]
     [['problem'], ['--number', '-n']]
     """
     shown: list[click.Parameter] = []
     groups: Groups = {}
-    told = {
+    documented = {
         name: Option(metavar or None, text, heading)
         for heading, section in sections_of(function).items()
         if heading in HEADINGS
@@ -278,17 +278,17 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[click.Parameter], 
         kind, notes = _plain(hints[name])
         if is_dataclass(kind):
             assert isinstance(kind, type)
-            every = [each.name for each in fields(kind)]
-            named = [field for note in notes for field in _names_in(note)] or every
-            groups[name] = kind, [field for field in every if field in named]
-            shown += _options_of(*groups[name], notes, told)
+            every = [field.name for field in fields(kind)]
+            chosen = [field for note in notes for field in _names_in(note)] or every
+            groups[name] = kind, [field for field in every if field in chosen]
+            shown += _options_of(*groups[name], notes, documented)
             continue
         shared = (note for note in notes if isinstance(note, Option))
-        said = told.get(name) or next(shared, Option())
+        option = documented.get(name) or next(shared, Option())
         is_argument = declared.kind is inspect.Parameter.POSITIONAL_ONLY
-        made = _parameter(name, kind, declared.default, said, is_argument=is_argument)
-        vars(made)["is_output"] = get_args(Written)[1] in notes
-        shown.append(made)
+        parameter = _parameter(name, kind, declared.default, option, is_argument=is_argument)
+        vars(parameter)["is_output"] = get_args(Written)[1] in notes
+        shown.append(parameter)
     return shown, groups
 
 
@@ -299,7 +299,7 @@ def _plain(hint: Any) -> tuple[Any, list[Any]]:
         plain, others = _plain(kind)
         return plain, [*notes, *others]
     if type(None) in get_args(hint):
-        return _plain(next(each for each in get_args(hint) if each is not type(None)))
+        return _plain(next(kind for kind in get_args(hint) if kind is not type(None)))
     return hint, []
 
 
@@ -311,11 +311,11 @@ def _names_in(note: Any) -> Iterable[str]:
 
 
 def _options_of(
-    settings: type, names: list[str], notes: list[Any], told: Mapping[str, Option]
+    settings: type, names: list[str], notes: list[Any], documented: Mapping[str, Option]
 ) -> Iterator[click.Parameter]:
     """Yield the options of fields of a class of settings."""
     types, meanings = get_type_hints(settings), meanings_of(settings)
-    declared = {each.name: each for each in fields(settings)}
+    declared = {field.name: field for field in fields(settings)}
     defaults = ChainMap(*(note for note in notes if isinstance(note, dict)))
     of_notation = [note for note in notes if isinstance(note, str)]
     for name in names:
@@ -323,8 +323,8 @@ def _options_of(
         if isinstance(default, tuple):
             default = ",".join(default) or None
         metavar, text, heading = option.metavar, meanings.get(name, ""), option.heading
-        if name in told:
-            metavar, text, heading = told[name].metavar or metavar, *told[name][1:3]
+        if name in documented:
+            metavar, text, heading = documented[name].metavar or metavar, *documented[name][1:3]
         elif of_notation and name in NotationFields.__annotations__:
             heading = of_notation[0]
         heading = heading or getattr(settings, "heading", "")
@@ -337,28 +337,28 @@ def _parameter(
     name: str, kind: Any, default: Any, option: Option, *, is_argument: bool = False
 ) -> click.Parameter:
     """Return click's parameter of a type and a default."""
-    many = get_origin(kind) is Sequence
+    is_sequence = get_origin(kind) is Sequence
     is_place = is_argument or option.metavar in _PLACES
-    how: dict[str, Any] = {
+    keywords: dict[str, Any] = {
         "type": _reader(option.file) if option.file else _conversion(kind, option.metavar),
         "help": option.help,
         "metavar": option.metavar,
         "shell_complete": _files if is_place else None,
         **({"required": True} if default is inspect.Parameter.empty else {"default": default}),
     }
-    made: click.Parameter
+    parameter: click.Parameter
     if is_argument:
-        made = click.Argument([name], nargs=-1 if many else 1, **how)
+        parameter = click.Argument([name], nargs=-1 if is_sequence else 1, **keywords)
     else:
         flag = f"--{name.strip('_').replace('_', '-')}"
         flags = option.flags or (flag, *filter(None, [_SHORT.get(name)]))
         is_flag = kind is bool or None  # False would make the value optional
-        made = click.Option([*flags, name], is_flag=is_flag, multiple=many, **how)
-    vars(made)["heading"] = option.heading or "Output"  # for `by_heading`
-    return made
+        parameter = click.Option([*flags, name], is_flag=is_flag, multiple=is_sequence, **keywords)
+    vars(parameter)["heading"] = option.heading or "Output"  # for `by_heading`
+    return parameter
 
 
-def how_written(puzzles: FileSettings) -> dict[str, Any]:
+def notation_settings(puzzles: FileSettings) -> dict[str, Any]:
     """Return the settings of the notation of grids, as arguments of `read_problem`."""
     return {name: getattr(puzzles, name) for name in NotationFields.__annotations__}
 

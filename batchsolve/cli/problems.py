@@ -34,8 +34,8 @@ FirstSearch = Annotated[SearchSettings, ("node_limit", "time_limit", "engine")]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question about one problem: the limits of its search, and the form of the answer."""
+class Query:
+    """A query of one problem: the limits of its search, and the form of the answer."""
 
     problem: str
     search: SearchSettings
@@ -45,17 +45,17 @@ class Asked:
 
 @contextmanager
 def read_in_time(
-    asked: Asked, nothing: dict[str, Any], output: str = ""
+    query: Query, nothing: dict[str, Any], output: str = ""
 ) -> Iterator[tuple[Reading, Callable[[], SearchSettings]]]:
-    """Read the problem of a question, and yield it with the function of `time_limited`.
+    """Read the problem of a query, and yield it with the function of `time_limited`.
 
     If the time is up, print facts as JSON.
     """
     try:
-        with time_limited(asked.search) as rest:
-            yield read(asked.problem, asked.puzzles), rest
+        with time_limited(query.search) as remaining:
+            yield read(query.problem, query.puzzles), remaining
     except TimeIsUp:
-        asked.session.summary({**nothing, "seconds": asked.search.time_limit}, output=output)
+        query.session.summary({**nothing, "seconds": query.search.time_limit}, output=output)
         raise
 
 
@@ -63,7 +63,7 @@ def read(problem: str, puzzles: FileSettings) -> Reading:
     """Read the problem that an argument names."""
     from batchsolve.runs.reading import read_problem
 
-    return read_problem(problem, **options.how_written(puzzles))
+    return read_problem(problem, **options.notation_settings(puzzles))
 
 
 @command
@@ -146,27 +146,27 @@ def draw(
     few = FEW if kind == "html" else ONE
     limit = few if number is None else whole_number("--number", number, 1, MAX_DRAWINGS)
     facts: dict[str, Any] = {"output": output if output in (None, "-") else name_of(output)}
-    asked, nothing = Asked(problem, search, puzzles, session), {"drawn": 0, "complete": False}
-    with read_in_time(asked, facts | nothing, output) as (reading, rest):
+    query, nothing = Query(problem, search, puzzles, session), {"drawn": 0, "complete": False}
+    with read_in_time(query, facts | nothing, output) as (reading, remaining):
         board = board_of(reading.problem, limit)
-        search = rest()
+        search = remaining()
     with interrupts(), shown(session.on_progress, COVER_BAR) as tell:
         if found is not None:
             # beforehand: the run may be going on
             complete = not os.path.isdir(found) or describe_run(found)["complete"]
             covers = found_covers(reading, found, limit)
-            said = counted(len(covers), "solution") + ("" if complete else ", not complete")
+            words = counted(len(covers), "solution") + ("" if complete else ", not complete")
         else:
             covers, result = first_covers(reading, limit=limit, on_progress=tell, search=search)
-            complete, said = result.complete, str(result)
+            complete, words = result.complete, str(result)
             facts |= {"nodes": result.nodes, "engine": result.engine}
             facts["seconds"] = round(result.seconds, 3)
         if covers:
             _write(draw_all(reading, covers, board).as_format(kind), output)
     facts |= {"drawn": len(covers), "complete": complete}
     is_done = len(covers) == limit or (complete and bool(covers))
-    said = said.replace(", not complete", "") if is_done else said  # no more were wanted
-    session.summary(facts, said if covers else f"{said}: nothing is drawn", output=output)
+    words = words.replace(", not complete", "") if is_done else words  # no more were wanted
+    session.summary(facts, words if covers else f"{words}: nothing is drawn", output=output)
     return 0 if is_done else EXIT_INCOMPLETE
 
 
@@ -275,23 +275,24 @@ def engines(session: options.Json) -> int:
     if not session.as_json:
         print(f"{AUTO:14}the engine that suits the problem, which is the default")
     for name in engine_names():
-        can = get_engine(name)
+        engine = get_engine(name)
         if session.as_json:
-            facts = [each.name for each in fields(Engine) if each.name not in ("name", "entry")]
-            print(json.dumps({"engine": name, **{each: getattr(can, each) for each in facts}}))
+            facts = [field.name for field in fields(Engine) if field.name not in ("name", "entry")]
+            print(json.dumps({"engine": name, **{fact: getattr(engine, fact) for fact in facts}}))
             continue
-        lacks = [word for word, has in (("bounds", can.bounds), ("colours", can.colors)) if not has]
+        features = {"bounds": engine.bounds, "colours": engine.colors}
+        lacks = [feature for feature, has in features.items() if not has]
         takes = f"exact covers without {' or '.join(lacks)}" if lacks else "any exact cover"
-        takes = "grids of digits only" if can.sudoku_only else takes
-        needs = f"; needs pip install 'batchsolve[{can.extra}]'" if can.extra else ""
-        print(f"{name:14}{can.description}; {takes}{needs}")
+        takes = "grids of digits only" if engine.sudoku_only else takes
+        needs = f"; needs pip install 'batchsolve[{engine.extra}]'" if engine.extra else ""
+        print(f"{name:14}{engine.description}; {takes}{needs}")
     return 0
 
 
 # ---- graphs of solutions --------------------------------------------------------------------
 
 
-def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
+def draw_to_file(query: Query, path: str, megabytes: int) -> int:
     """Draw the graph of a problem, write it to a file, and print its count."""
     from batchsolve.runs.graphs import solution_graph
     from batchsolve.tables.places import name_of
@@ -299,38 +300,38 @@ def draw_to_file(asked: Asked, path: str, megabytes: int) -> int:
     begin = time.monotonic()
     whole_target_of(path)  # before the work is done
     nothing = {"count": 0, "complete": False, "graph": None, "nodes": 0}
-    with interrupts(), read_in_time(asked, nothing) as (reading, rest):
-        graph = solution_graph(reading, memory=megabytes, check=rest)
+    with interrupts(), read_in_time(query, nothing) as (reading, remaining):
+        graph = solution_graph(reading, memory=megabytes, check=remaining)
     with interrupts():
         graph.save(path)
-    said = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
+    words = f"; {path}: a graph of {counted(graph.n_nodes, 'node')}"
     facts = {"graph": name_of(path), "nodes": graph.n_nodes}
-    return _answer(asked, graph.count, facts, begin, graph.count, said)
+    return _answer(query, graph.count, facts, begin, graph.count, words)
 
 
-def print_distribution(asked: Asked, by: str, megabytes: int) -> int:
+def print_distribution(query: Query, by: str, megabytes: int) -> int:
     """Print the number of solutions of each cost or size."""
     from batchsolve.runs.graphs import distribution
 
     begin = time.monotonic()
     nothing = {"count": 0, "complete": False, "by": by, "distribution": []}
-    with interrupts(), read_in_time(asked, nothing) as (reading, rest):
-        found = distribution(reading, by, memory=megabytes, check=rest)
-    rows = [(by, "solutions"), *found.items()]
+    with interrupts(), read_in_time(query, nothing) as (reading, remaining):
+        counts = distribution(reading, by, memory=megabytes, check=remaining)
+    rows = [(by, "solutions"), *counts.items()]
     left, right = (max(len(str(row[k])) for row in rows) for k in (0, 1))
     table = "\n".join(f"{value:>{left}}  {count:>{right}}" for value, count in rows)
-    facts = {"by": by, "distribution": [*found.items()]}
-    return _answer(asked, sum(found.values()), facts, begin, table)
+    facts = {"by": by, "distribution": [*counts.items()]}
+    return _answer(query, sum(counts.values()), facts, begin, table)
 
 
 def _answer(
-    asked: Asked, count: int, facts: dict[str, Any], begin: float, answer: object, said: str = ""
+    query: Query, count: int, facts: dict[str, Any], begin: float, answer: object, words: str = ""
 ) -> int:
     """Print an answer about all solutions and its summary; return the exit code."""
     seconds = round(time.monotonic() - begin, 3)
-    found = {"count": count, "complete": True, **facts, "seconds": seconds}
-    said = f"{counted(count, 'solution')}{said}; {seconds:.1f} s"
-    asked.session.summary(found, said, answer=answer)
+    facts = {"count": count, "complete": True, **facts, "seconds": seconds}
+    words = f"{counted(count, 'solution')}{words}; {seconds:.1f} s"
+    query.session.summary(facts, words, answer=answer)
     return 0
 
 
@@ -496,15 +497,15 @@ def sample(
         with nullcontext(sys.stdout.buffer) if output == "-" else whole_file(output) as file:
             _write_covers(reading, samples.covers, file, samples.weights)
     if samples.weights is None:
-        said = f"from {counted(samples.count or 0, 'solution')}"
+        words = f"from {counted(samples.count or 0, 'solution')}"
     else:
-        said = f"by {counted(samples.probes, 'probe')}"
+        words = f"by {counted(samples.probes, 'probe')}"
         *weights, _ = samples.weights or [0]  # the last probe ended at a cover, as it had to
         if total := sum(weights):
             others = samples.probes - 1
             power = f"2^{(total // others).bit_length() - 1}"
-            said += f", from about {f'{total / others:.4g}' if total < MOST_FLOAT else power}"
-    session.note(f"{counted(len(samples), 'solution')} drawn {said}")
+            words += f", from about {f'{total / others:.4g}' if total < MOST_FLOAT else power}"
+    session.note(f"{counted(len(samples), 'solution')} drawn {words}")
     return 0
 
 
@@ -518,8 +519,8 @@ def _write_covers(
         block = covers.between(begin, min(begin + BLOCK, len(covers)))
         lines = cover_lines(reading.problem, reading.notation, block, in_order=False).to_pybytes()
         if weights is not None:
-            each = zip(lines.splitlines(), weights[begin : begin + BLOCK], strict=True)
-            lines = b"".join(b'%s, "weight": %d}\n' % (line[:-1], weight) for line, weight in each)
+            pairs = zip(lines.splitlines(), weights[begin : begin + BLOCK], strict=True)
+            lines = b"".join(b'%s, "weight": %d}\n' % (line[:-1], weight) for line, weight in pairs)
         file.write(lines)
         check_interrupt()
     file.flush()
@@ -528,12 +529,12 @@ def _write_covers(
 def _option(problem: ExactCover, text: str) -> int:
     """Return the option with a name, or else with a number, which may follow ``#``."""
     names = [problem.option_name(o) for o in range(problem.n_options)]
-    those = [o for o, name in enumerate(names) if name == text]
-    if len(those) == 1:
-        return those[0]
-    if those:
+    same = [o for o, name in enumerate(names) if name == text]
+    if len(same) == 1:
+        return same[0]
+    if same:
         raise InputError(
-            f"options {listed(those)} are all called {quoted(text)}; give a number, as #{those[0]}"
+            f"options {listed(same)} are all called {quoted(text)}; give a number, as #{same[0]}"
         )
     if re.fullmatch(r"#?[0-9]{1,19}", text) and (o := int(text.lstrip("#"))) < problem.n_options:
         return o

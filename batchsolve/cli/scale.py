@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from batchsolve.cli import command
-from batchsolve.cli.options import Puzzles, Quiet, Session, Written, how_written
+from batchsolve.cli.options import Puzzles, Quiet, Session, Written, notation_settings
 from batchsolve.cli.terminal import interrupts
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.errors import InputError, WorkersError, counted, printable
@@ -105,13 +105,14 @@ def scale(
         raise InputError("--by is for the rows of a corpus; give their number with --weak")
     if weak is not None and wanted.forecast_workers:
         raise InputError("a forecast simulates one problem; leave out --weak or --forecast-workers")
-    several, notation = list(dict.fromkeys(problems)), how_written(puzzles)
-    workloads = [one for text in several for one in read_workloads(text, weak, by, **notation)]
+    problems, notation = list(dict.fromkeys(problems)), notation_settings(puzzles)
+    workloads = [one for text in problems for one in read_workloads(text, weak, by, **notation)]
     check_plan(workloads, plan)
     home = experiments.directory_for(output, resume)
-    planned = {"problems": several, "weak": weak, "by": by, **notation, **asdict(plan)}
-    for each in workloads:  # a file may have changed before the experiment is resumed
-        planned[f"contents of {each.name}"] = each.problem.fingerprint[:8] + each.stacks.fingerprint
+    planned = {"problems": problems, "weak": weak, "by": by, **notation, **asdict(plan)}
+    for workload in workloads:  # a file may have changed before the experiment is resumed
+        fingerprint = workload.problem.fingerprint[:8] + workload.stacks.fingerprint
+        planned[f"contents of {workload.name}"] = fingerprint
     about = experiments.about(sys.argv[1:], planned)
     experiment = experiments.begin_experiment(home, about)
     with interrupts():
@@ -166,7 +167,7 @@ def report(directory: str, /, wanted: ForecastOptions, *, session: Quiet) -> int
         _say("no forecast: it needs runs of one problem, and these are of weak scaling")
     with interrupts():
         notation = {name: plan.get(name) for name in NotationFields.__annotations__}
-        workloads = [each for name in names if more for each in read_workloads(name, **notation)]
+        workloads = [one for name in names if more for one in read_workloads(name, **notation)]
         _report(Path(directory), experiment, workloads, wanted, session)
     return 0
 
@@ -186,10 +187,10 @@ def _report(
     more, forecasts = wanted.forecast_workers or (), []
     for workload in workloads if more else []:
         session.note(f"batchsolve: simulating {workload.name} …")
-        found, left_out = forecast(workload, experiment, more, latency=wanted.latency)
-        forecasts += found
-        for what in left_out:
-            _say(what)  # even if quiet, because the user asked for the forecast
+        simulated, left_out = forecast(workload, experiment, more, latency=wanted.latency)
+        forecasts += simulated
+        for reason in left_out:
+            _say(reason)  # even if quiet, because the user asked for the forecast
     path = write_report(home, experiment, forecasts)
     for series in experiment.series():
         for _, doubt in doubts(series):
@@ -200,5 +201,5 @@ def _report(
         print(printable(str(path)))
 
 
-def _say(what: str) -> None:
-    print(printable(f"batchsolve: {what}"), file=sys.stderr)
+def _say(message: str) -> None:
+    print(printable(f"batchsolve: {message}"), file=sys.stderr)

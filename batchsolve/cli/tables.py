@@ -16,9 +16,9 @@ RowSearch = Annotated[
 ]
 
 
-def from_files(session: Session, *task: Any, **how: Any) -> int:
+def from_files(session: Session, *task: Any, **arguments: Any) -> int:
     """Call a function of inputs and an output; print its sums, and the columns that it read."""
-    summary = session.rows_of(*task, **how)
+    summary = session.rows_of(*task, **arguments)
     columns = [summary.columns] if summary.column != "" else []  # files of problems have none
     return answered(summary, session, summary, *columns, output=task[2])
 
@@ -274,8 +274,8 @@ def audit(
     1
         some does, or a row cannot be compared
     """
-    found = session.rows_of(bs.audit, train, test, files=files)
-    return answered(found, session, *found.columns, answer=found)
+    result = session.rows_of(bs.audit, train, test, files=files)
+    return answered(result, session, *result.columns, answer=result)
 
 
 @command
@@ -370,11 +370,10 @@ def evaluate(
         check_is_no_input(path, files_of(inputs))
     if plot is not None:
         plot_format_of(plot)
-    kept = {"rows": rows or False, "files": files}
-    evaluation = session.rows_of(bs.evaluate, inputs, **vars(wanted), **kept)
+    result = session.rows_of(bs.evaluate, inputs, **vars(wanted), rows=rows or False, files=files)
     if html is not None:
-        evaluation.save(html)
+        result.save(html)
     if plot is not None:
-        evaluation.plot(plot)
-    lines = evaluation.columns, *evaluation.notes
-    return answered(evaluation, session, *lines, answer=evaluation.table)
+        result.plot(plot)
+    lines = result.columns, *result.notes
+    return answered(result, session, *lines, answer=result.table)

@@ -44,7 +44,7 @@ def interrupts() -> Iterator[None]:
             raise pressed
 
     before = {signum: signal.getsignal(signum) for signum in _RAISED}
-    heard = [signum for signum, how in before.items() if how not in (signal.SIG_IGN, None)]
+    heard = [signum for signum, handler in before.items() if handler not in (signal.SIG_IGN, None)]
     for signum in heard:  # the others are ignored, or handled outside of Python
         signal.signal(signum, note)
     try:
@@ -120,11 +120,11 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
     def up(signum: int, frame: FrameType | None) -> None:
         raise TimeIsUp
 
-    def rest() -> SearchSettings:
-        left = end - time.monotonic()
-        if left <= 0:
+    def remaining() -> SearchSettings:
+        seconds = end - time.monotonic()
+        if seconds <= 0:
             raise TimeIsUp
-        return replace(search, time_limit=left)
+        return replace(search, time_limit=seconds)
 
     before = signal.signal(signal.SIGALRM, up)
     try:
@@ -132,7 +132,7 @@ def time_limited(search: SearchSettings) -> Iterator[Callable[[], SearchSettings
         # the signal repeats, because a callback that it interrupts cannot raise
         signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_SECONDS)
         with _unprinted(TimeIsUp):
-            yield rest
+            yield remaining
     finally:
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.0)

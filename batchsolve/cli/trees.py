@@ -12,7 +12,7 @@ from click import BadParameter
 
 import batchsolve as bs
 from batchsolve.cli import EXIT_INCOMPLETE, answered, command, options
-from batchsolve.cli.problems import Asked, draw_to_file, print_distribution, read, read_in_time
+from batchsolve.cli.problems import Query, draw_to_file, print_distribution, read, read_in_time
 from batchsolve.cli.terminal import interrupts
 from batchsolve.errors import InputError, counted, listed, named_errors, printable
 from batchsolve.formats.whole_files import text_of
@@ -79,7 +79,7 @@ class TreeOptions:
 
 
 def search_tree(
-    asked: Asked,
+    query: Query,
     tree: TreeOptions,
     *,
     output: str = "",
@@ -91,7 +91,7 @@ def search_tree(
 
     Parameters
     ----------
-    asked : Asked
+    query : Query
     tree : TreeOptions
     output : str
         The output of enumerate; solutions are only counted without one.
@@ -105,8 +105,8 @@ def search_tree(
     from batchsolve.runs.count import count as count_problem, write_cheapest, write_covers
     from batchsolve.runs.split import check_list, read_part
 
-    session = asked.session
-    with read_in_time(asked, nothing_of(session), output) as (reading, rest):
+    session = query.session
+    with read_in_time(query, nothing_of(session), output) as (reading, remaining):
         begin: Any = ()  # the clues
         header: dict[str, Any] = {}
         if tree.stacks is not None:
@@ -114,25 +114,25 @@ def search_tree(
             if output:
                 check_list(tree.stacks, header)
         group = tree.group_of(reading)
-        search = rest()
+        search = remaining()
     with interrupts():
-        how: dict[str, Any] = {**session.workers, "on_progress": session.on_progress}
-        how["search"] = search
+        file = sys.stdout.buffer
+        keywords = session.workers | {"on_progress": session.on_progress, "search": search}
         if directory is not None:
             from batchsolve.workers import get_workers
 
             get_workers(**session.workers)  # raises an error while no run is kept
-            kind: dict[str, Any] = {"cheapest": best, "collect": bool(output and best is None)}
-            kind |= {"engine": search.engine, "up_to_symmetry": group, "resume": resume}
-            how["search"] = replace(search, engine=AUTO, branch=MRV)  # those of the run
-            with bs.Run(directory, reading, begin, **kind) as run:
-                result = run.search(**how)
+            of_run: dict[str, Any] = {"cheapest": best, "collect": bool(output and best is None)}
+            of_run |= {"engine": search.engine, "up_to_symmetry": group, "resume": resume}
+            keywords["search"] = replace(search, engine=AUTO, branch=MRV)  # those of the run
+            with bs.Run(directory, reading, begin, **of_run) as run:
+                result = run.search(**keywords)
         elif best is not None:
-            result = write_cheapest(reading, begin, best, sys.stdout.buffer, **how)
+            result = write_cheapest(reading, begin, best, file, **keywords)
         elif output:
-            result = write_covers(reading, begin, sys.stdout.buffer, up_to_symmetry=group, **how)
+            result = write_covers(reading, begin, file, up_to_symmetry=group, **keywords)
         else:
-            result = count_problem(reading, begin, up_to_symmetry=group, **how)
+            result = count_problem(reading, begin, up_to_symmetry=group, **keywords)
     return report(result, session, output, header=header)
 
 
@@ -229,25 +229,25 @@ def count(
         raise InputError(f"--{option} is for a table of counts; name it with -o")
     [problem] = problems
     megabytes = GRAPH_MEGABYTES if memo_size is None else memo_size
-    asked = Asked(problem, search, puzzles, session)
-    if question := next((name for name in _GOES_WITH if name in given), ""):
+    query = Query(problem, search, puzzles, session)
+    if goal := next((name for name in _GOES_WITH if name in given), ""):
         whole = SearchSettings(engine=search.engine, time_limit=search.time_limit)
         fits = {"--graph": memo, "--by": not memo and search.engine == AUTO, "--project": not memo}
-        fits_workers = question == "--project" or session.workers == options.Session().workers
-        fits_search = search == whole and fits[question]
+        fits_workers = goal == "--project" or session.workers == options.Session().workers
+        fits_search = search == whole and fits[goal]
         if given[1:] or puzzles.resume or not (fits_search and fits_workers):
-            raise InputError(f"{question} goes with {_GOES_WITH[question]}")
+            raise InputError(f"{goal} goes with {_GOES_WITH[goal]}")
         if graph is not None:
-            return draw_to_file(asked, graph, megabytes)
+            return draw_to_file(query, graph, megabytes)
         if by is not None:
-            return print_distribution(asked, by, megabytes)
-        return _count_projections(asked, project)
+            return print_distribution(query, by, megabytes)
+        return _count_projections(query, project)
     if puzzles.resume and run is None:
         raise InputError("--resume needs --run DIR, the run to go on with")
     if run is not None and tree.stacks is not None:
         raise InputError("--stacks and --run do not go together; a part is one short search")
 
-    return search_tree(asked, tree, directory=run, resume=puzzles.resume)
+    return search_tree(query, tree, directory=run, resume=puzzles.resume)
 
 
 def _are_many(problems: Sequence[str]) -> bool:
@@ -268,16 +268,16 @@ def _with_memo(engine: str, memo: bool, size: int | None) -> str:
     return "memo" if size is None else f"memo:{size}"
 
 
-def _count_projections(asked: Asked, items: Sequence[str]) -> int:
+def _count_projections(query: Query, items: Sequence[str]) -> int:
     """Count the projections of the solutions of a problem."""
-    session = asked.session
-    with read_in_time(asked, nothing_of(session)) as (reading, rest):
-        search = rest()
+    session = query.session
+    with read_in_time(query, nothing_of(session)) as (reading, remaining):
+        search = remaining()
     task = bs.count_projections, reading, items
     result = session.rows_of(*task, engine=search.engine, time_limit=search.time_limit)
-    said = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
-    said += "" if result.complete else ", not complete"
-    return report(result, session, said=f"{said}; {result.seconds:.1f} s by {result.engine}")
+    words = f"{counted(result.count, 'projection')} of {counted(result.subproblems, 'candidate')}"
+    words += "" if result.complete else ", not complete"
+    return report(result, session, words=f"{words}; {result.seconds:.1f} s by {result.engine}")
 
 
 @command
@@ -327,16 +327,16 @@ def enumerate_(
         raise BadParameter("--best does not go with --up-to-symmetry or --symmetries")
     if best is not None and tree.stacks is not None:
         raise BadParameter("--best does not go with --stacks: the best of parts are not merged")
-    asked, directory = Asked(problem, search, puzzles, session), None if streams else output
-    kind: dict[str, Any] = {"output": output, "directory": directory, "resume": resume}
-    return search_tree(asked, tree, best=best, **kind)
+    query, directory = Query(problem, search, puzzles, session), None if streams else output
+    target: dict[str, Any] = {"output": output, "directory": directory, "resume": resume}
+    return search_tree(query, tree, best=best, **target)
 
 
 def report(
     result: Count,
     session: options.Session,
     output: str = "",
-    said: str = "",
+    words: str = "",
     header: dict[str, Any] | None = None,
 ) -> int:
     """Print the result of a search, and without an output its count; return the exit code."""
@@ -344,7 +344,7 @@ def report(
 
     part = result_of_part(header, asdict(result)) if header else {}
     facts = {**asdict(result), "seconds": round(result.seconds, 3), **part}
-    session.summary(facts, said or result, output=output, answer=None if output else result.count)
+    session.summary(facts, words or result, output=output, answer=None if output else result.count)
     for reason in result.failures:
         print(printable(f"batchsolve: a subproblem was left out: {reason}"), file=sys.stderr)
     return 0 if result.complete else EXIT_INCOMPLETE
@@ -392,8 +392,8 @@ def export(
         rows = export_run(directory, output, session.jobs)
     if complete:
         return 0
-    found = counted(rows, "solution")
-    print(f"batchsolve: the run is not complete: {found} so far", file=sys.stderr)
+    solutions = counted(rows, "solution")
+    print(f"batchsolve: the run is not complete: {solutions} so far", file=sys.stderr)
     return EXIT_INCOMPLETE
 
 
@@ -461,9 +461,9 @@ def split(
     if session.as_json or not session.quiet:
         session.facts(facts)
     if files is not None and facts["files"] < files:
-        made = counted(facts["files"], "file")
+        n_files = counted(facts["files"], "file")
         print(
-            f"batchsolve: {made}, not {files:,}: no more than one for each stack at depth "
+            f"batchsolve: {n_files}, not {files:,}: no more than one for each stack at depth "
             f"{depth}; a larger --depth may have more stacks",
             file=sys.stderr,
         )

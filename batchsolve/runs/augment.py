@@ -75,8 +75,8 @@ class AugmentSummary(Sums):
     def add(self, sums: RowSums) -> None:
         """See `Sums`."""
         if sums.first_invalid and not self.first_invalid:
-            row, why = sums.first_invalid
-            self.first_invalid = f"row {self.rows + row + 1}: {why}"
+            row, fault = sums.first_invalid
+            self.first_invalid = f"row {self.rows + row + 1}: {fault}"
         super().add(sums)
 
     def __str__(self) -> str:
@@ -146,16 +146,16 @@ def augment(table: Any, n: int = 1, **settings: Unpack[AugmentFields]) -> Any:
     """
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
     settings = {"seed": None, **settings}
-    how, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
+    pool_settings, wanted, files = settings_of(augment, settings, ImageSettings, FileSettings)
     spec = _augmenting(n, wanted, files, [TableSource(without_views(arrow_table(table)))], Output())
-    made = table_of(spec, how)
+    images = table_of(spec, pool_settings)
     if spec.totals.invalid:
         without = counted(spec.totals.invalid, "row")
         LOG.warning("%s without images: %s", without, spec.totals.first_invalid)
     if spec.totals.unmoved:
         alone = counted(spec.totals.unmoved, "row")
         LOG.warning("%s whose rules no symmetry keeps: each is its only image", alone)
-    return with_columns_of(made, table, made[SOURCE].to_numpy() - 1, places_of(spec.reader))
+    return with_columns_of(images, table, images[SOURCE].to_numpy() - 1, places_of(spec.reader))
 
 
 def augment_file(
@@ -200,9 +200,9 @@ def augment_file(
     (2, 6, 1)
     """
     n = whole_number("the number of images", n, 1, MOST_IMAGES)
-    how, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
+    pool_settings, wanted, files = settings_of(augment_file, settings, ImageSettings, FileSettings)
     spec = partial(_augmenting, n, wanted, files)
-    return run_files(spec, inputs, output, files, how)
+    return run_files(spec, inputs, output, files, pool_settings)
 
 
 def _augmenting(
@@ -239,8 +239,8 @@ def _image_table(n: int, wanted: ImageSettings, reader: Reader) -> RowTable:
         if field.metadata == JSON_TEXT:  # images are grids
             field = field.remove_metadata()
         schema = schema.set(place, field.with_type(kind))
-    found = partial(_drawn, schema, places_of(reader), n, wanted)
-    return RowTable(schema, pa.schema({SOURCE: pa.int64()}), found)
+    find = partial(_drawn, schema, places_of(reader), n, wanted)
+    return RowTable(schema, pa.schema({SOURCE: pa.int64()}), find)
 
 
 def places_of(reader: Reader) -> list[int]:
@@ -270,23 +270,23 @@ def _drawn(
     good = np.ones(len(batch), np.bool_)
     good[list(faults)] = False
     draw = partial(images_of, n=n, seed=wanted.seed, original=wanted.original)
-    drawn, n_unmoved = zip(*(_images(draw, each, good, first) for each in batch.grids), strict=True)
+    drawn, n_unmoved = zip(*(_images(draw, part, good, first) for part in batch.grids), strict=True)
     sources = np.concatenate([sources for sources, _, _ in drawn])
     kinds = [schema.field(place).type for place in places]
-    columns = [_columns(kinds, *each) for each in zip(batch.grids, drawn, strict=True)]
-    grids = [pa.concat_arrays(parts) for parts in zip(*columns, strict=True)]
+    parts = [_columns(kinds, *pair) for pair in zip(batch.grids, drawn, strict=True)]
+    grids = [pa.concat_arrays(chunks) for chunks in zip(*parts, strict=True)]
     if (np.diff(sources) < 0).any():  # of several shapes, or of rows with other rules
         order = np.argsort(sources, kind="stable")
         sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
-    given = [k for k in range(batch.table.num_columns) if k not in places]
-    each = batch.table.select(given).take(pa.array(sources)).columns
-    for place, column in sorted(zip(places, grids, strict=True), key=lambda one: one[0]):
-        each.insert(place, column)
+    others = [k for k in range(batch.table.num_columns) if k not in places]
+    columns = batch.table.select(others).take(pa.array(sources)).columns
+    for place, column in sorted(zip(places, grids, strict=True), key=lambda pair: pair[0]):
+        columns.insert(place, column)
     counts = np.bincount(sources, minlength=len(batch))
     short = np.count_nonzero(counts[good] < n + wanted.original)
     sums = {"rows": len(batch), "images": len(sources), "short": int(short)}
     sums |= {"unmoved": sum(n_unmoved), "invalid": len(faults)}
-    table = pa.Table.from_arrays(each, schema=schema)
+    table = pa.Table.from_arrays(columns, schema=schema)
     first_invalid = min(faults.items(), default=None)
     return table, RowSums(sums, first_invalid), {SOURCE: pa.array(first + sources)}
 
@@ -298,16 +298,16 @@ def _images(
 
     The sources are rows of the block, in ascending order only if all rows have the same rules.
     """
-    found: list[Images] = [(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0])]
+    parts: list[Images] = [(np.empty(0, np.int64), grids.puzzles[:0], grids.given[:0])]
     n_unmoved = 0
     for problem, rows in grids.one_by_one():
-        some, group = rows[good[rows]], group_of(problem)
-        n_unmoved += len(some) * group.is_trivial
-        places = grids.places(some)
-        given = grids.puzzles[places], grids.given[places]
-        sources, puzzles, solutions = draw(group, *given, first + some)
-        found.append((some[sources], puzzles, solutions))
-    sources, puzzles, solutions = map(np.concatenate, zip(*found, strict=True))
+        good_rows, group = rows[good[rows]], group_of(problem)
+        n_unmoved += len(good_rows) * group.is_trivial
+        places = grids.places(good_rows)
+        digits = grids.puzzles[places], grids.given[places]
+        sources, puzzles, solutions = draw(group, *digits, first + good_rows)
+        parts.append((good_rows[sources], puzzles, solutions))
+    sources, puzzles, solutions = map(np.concatenate, zip(*parts, strict=True))
     return (sources, puzzles, solutions), n_unmoved
 
 

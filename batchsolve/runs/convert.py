@@ -53,9 +53,9 @@ def converted(problem: Puzzle, form: str) -> bytes:
     """
     reading = reading_of(problem)
     if form not in FORMS:
-        what = f"unknown form {form!r}" if form else "nothing names the form, as dlx:- does"
-        what = f"a .{form} file is only read, not written" if form in READ_FORMS else what
-        raise InputError(f"{what}; choose from {listed(FORMS)}")
+        fault = f"unknown form {form!r}" if form else "nothing names the form, as dlx:- does"
+        fault = f"a .{form} file is only read, not written" if form in READ_FORMS else fault
+        raise InputError(f"{fault}; choose from {listed(FORMS)}")
     problem, stack = reading.problem, reading.stack.tolist()
     with named_errors(reading.name):
         if form in _OF_STACKS:
@@ -67,49 +67,49 @@ def converted(problem: Puzzle, form: str) -> bytes:
 
 def _rest(problem: ExactCover, stack: list[int]) -> ExactCover:
     """Return a problem without the options that clash with a stack."""
-    kept = np.array(sorted([*stack, *residual_of(problem, stack).options.tolist()]), np.int64)
+    options = np.array(sorted([*stack, *residual_of(problem, stack).options.tolist()]), np.int64)
     names = problem.option_names
     return in_order(
         problem,
-        kept,
+        options,
         item_names=[problem.item_name(i) for i in range(problem.n_items)],
-        option_names=names and [names[o] for o in kept],
+        option_names=names and [names[o] for o in options],
         color_names=problem.color_names,
-        costs=None if problem.costs is None else problem.costs[kept],
+        costs=None if problem.costs is None else problem.costs[options],
     )
 
 
 def _write_cnf(problem: ExactCover, stack: list[int]) -> str:
     """Return the formula of a problem, as of the engine `sat`."""
-    for what, values in {"bounds": problem.bounds, "costs": problem.costs}.items():
+    for name, values in {"bounds": problem.bounds, "costs": problem.costs}.items():
         if values is not None:
-            raise InputError(f"a .cnf file cannot hold {what}; write .opb")
-    left = residual_of(problem, stack)
-    formula, n_variables = clauses_of(left)
+            raise InputError(f"a .cnf file cannot hold {name}; write .opb")
+    residual = residual_of(problem, stack)
+    formula, n_variables = clauses_of(residual)
     clauses = [" ".join(map(str, (*clause, 0))) for clause in formula]
-    shown = range(1, left.options.size + 1)
+    shown = range(1, residual.options.size + 1)
     show = [] if n_variables == len(shown) else [" ".join(map(str, ("c p show", *shown, 0)))]
     head = [f"c t {'pmc' if show else 'mc'}", f"p cnf {n_variables} {len(clauses)}"]
-    return _text_of(chain(_names_of(problem, left, "c"), head, show, clauses))
+    return _text_of(chain(_names_of(problem, residual, "c"), head, show, clauses))
 
 
 def _write_opb(problem: ExactCover, stack: list[int]) -> str:
     """Return the linear constraints of a problem, and the sum of costs as the objective."""
-    left = residual_of(problem, stack)
-    lines = list(_constraints(problem, left))
-    n_variables = left.options.size or min(1, len(lines))
+    residual = residual_of(problem, stack)
+    lines = list(_constraints(problem, residual))
+    n_variables = residual.options.size or min(1, len(lines))
     head = f"* #variable= {n_variables} #constraint= {len(lines)}"
-    costs = [] if problem.costs is None else problem.costs[left.options].tolist()
+    costs = [] if problem.costs is None else problem.costs[residual.options].tolist()
     terms = [f"{cost:+} x{v}" for v, cost in enumerate(costs, 1) if cost]
     objective = [f"min: {' '.join(terms)} ;"] if terms else []
-    return _text_of(chain([head], _names_of(problem, left, "*"), objective, lines))
+    return _text_of(chain([head], _names_of(problem, residual, "*"), objective, lines))
 
 
-def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
+def _constraints(problem: ExactCover, residual: Residual) -> Iterator[str]:
     """Yield the constraints of the items that a stack leaves."""
-    for i, (begin, end) in enumerate(pairwise(begins_of(left.sizes).tolist())):
-        variables = left.owners[begin:end].tolist()
-        if left.is_required[i]:
+    for i, (begin, end) in enumerate(pairwise(begins_of(residual.sizes).tolist())):
+        variables = residual.owners[begin:end].tolist()
+        if residual.is_required[i]:
             least, most = problem.bounds_of(i)
             terms = " ".join(f"+1 x{v}" for v in variables)
             if least > len(variables):  # nothing makes both true
@@ -123,20 +123,20 @@ def _constraints(problem: ExactCover, left: Residual) -> Iterator[str]:
             if most < len(variables):
                 yield f"{terms.replace('+', '-')} >= -{most} ;"
             continue
-        colors = [0] * len(variables) if left.colors is None else left.colors[begin:end].tolist()
+        colors = [] if residual.colors is None else residual.colors[begin:end].tolist()
         if not any(colors):
             if len(variables) > 1:
                 yield f"{' '.join(f'-1 x{v}' for v in variables)} >= -1 ;"
             continue
-        for k, one in enumerate(variables):
+        for k, variable in enumerate(variables):
             for other, color in zip(variables[k + 1 :], colors[k + 1 :], strict=True):
                 if not colors[k] or colors[k] != color:
-                    yield f"-1 x{one} -1 x{other} >= -1 ;"
+                    yield f"-1 x{variable} -1 x{other} >= -1 ;"
 
 
-def _names_of(problem: ExactCover, left: Residual, mark: str) -> Iterator[str]:
+def _names_of(problem: ExactCover, residual: Residual, mark: str) -> Iterator[str]:
     """Yield comments that name the options of variables; each begins with `mark`."""
-    for v, o in enumerate(left.options.tolist(), 1):
+    for v, o in enumerate(residual.options.tolist(), 1):
         yield f"{mark} {v} {' '.join(problem.option_name(o).split())}"
 
 

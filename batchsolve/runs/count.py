@@ -94,10 +94,10 @@ class Count(InWords):
         by = f" by {self.engine}" if self.engine else ""
         under = f" up to {self.symmetries:,} symmetries" if self.symmetries > 1 else ""
         pieces = {"subproblem": self.subproblems, "round": self.rounds}
-        told = ", ".join(counted(n, what) for what, n in pieces.items() if n)
+        parts = ", ".join(counted(n, noun) for noun, n in pieces.items() if n)
         return (
             f"{counted(self.count, 'solution')}{under}, {state}; {counted(self.nodes, 'node')}"
-            f"{' in ' if told else ''}{told}; "
+            f"{' in ' if parts else ''}{parts}; "
             f"{self.seconds:.1f} s{by}{'; ' if self.hint else ''}{self.hint}"
         )
 
@@ -179,10 +179,10 @@ def count(
     (288, True)
     >>> count("queens:8").count, count("queens:8", up_to_symmetry=True).count
     (92, 12)
-    >>> [each.count for each in count(["queens:4", "langford:3", Sudoku(2, 2)])]
+    >>> [result.count for result in count(["queens:4", "langford:3", Sudoku(2, 2)])]
     [2, 2, 288]
     """
-    workers, chosen = settings_of(count, settings, SearchSettings)
+    workers, search = settings_of(count, settings, SearchSettings)
     if isinstance(problem, list | tuple):
         if isinstance(stack, Stacks) or option_numbers(stack) or up_to_symmetry is not False:
             raise InputError(
@@ -190,9 +190,9 @@ def count(
                 "count them one by one"
             )
         with Pool(**workers) as pool, shown(on_progress, ROW_BAR) as tell:
-            return _counts_of_each(problem, pool, chosen, tell)
-    how = {**workers, "up_to_symmetry": up_to_symmetry, "on_progress": on_progress}
-    return _counted(problem, stack, {}, search=chosen, **how)
+            return _counts_of_each(problem, pool, search, tell)
+    keywords = {**workers, "up_to_symmetry": up_to_symmetry, "on_progress": on_progress}
+    return _counted(problem, stack, {}, search=search, **keywords)
 
 
 def _counted(
@@ -229,15 +229,14 @@ def _counts_of_each(
     read = partial(Instances, read=reading_of, choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     work = RowWork(choice, settings, read, write, keep=0)
-    found: list[Count] = []
-    told = sums_told(tell, n)
+    counts, tell_count = list[Count](), sums_told(tell, n)
     for _, rows in work.search(blocks, pool):
-        for each in rows:
-            if isinstance(each, str):
-                raise InputError(f"problem {len(found)} of the list: {each}")
-            found.append(each)
-        told(len(found))
-    return found
+        for result in rows:
+            if isinstance(result, str):
+                raise InputError(f"problem {len(counts)} of the list: {result}")
+            counts.append(result)
+        tell_count(len(counts))
+    return counts
 
 
 def _counts_of_rows(
@@ -246,17 +245,17 @@ def _counts_of_rows(
     """Return the count of each problem, or why it cannot be searched."""
     from batchsolve.runs.instances import counts_of
 
-    found: list[Count | str] = []
+    results: list[Count | str] = []
     counts = counts_of(batch, answers, settings)
-    for row, ((count, why), facts) in enumerate(zip(counts, batch.facts(), strict=True)):
+    for row, ((count, reason), facts) in enumerate(zip(counts, batch.facts(), strict=True)):
         if facts is None:
-            found.append(batch.faults[row])
+            results.append(batch.faults[row])
             continue
         lost, engine = answers.unfinished.get(row), answers.counters.get(row, facts[2])
         nodes, seconds = int(answers.nodes[row]), float(answers.seconds[row])
-        sums = count, why is None, nodes, 0, 0, seconds
-        found.append(Count(*sums, engine, backend, jobs, [] if lost is None else [lost]))
-    return found
+        sums = count, reason is None, nodes, 0, 0, seconds
+        results.append(Count(*sums, engine, backend, jobs, [] if lost is None else [lost]))
+    return results
 
 
 def solutions(
@@ -292,22 +291,22 @@ def solutions(
     Examples
     --------
     >>> from batchsolve.problems.sudoku import Sudoku
-    >>> found = solutions(Sudoku(2, 2))
-    >>> len(next(found)), len(list(found))
+    >>> covers = solutions(Sudoku(2, 2))
+    >>> len(next(covers)), len(list(covers))
     (16, 287)
     """
-    workers, chosen = settings_of(solutions, settings, SearchSettings)
+    workers, search = settings_of(solutions, settings, SearchSettings)
     problem, begin = problem_and_stacks(problem, stack)
     group = symmetries_for(problem, stack, begin, up_to_symmetry)
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        tree = TreeSearch(problem, chosen, Piece.whole(begin), pool, collect=True, symmetries=group)
+        tree = TreeSearch(problem, search, Piece.whole(begin), pool, collect=True, symmetries=group)
         for done in tree.run():
             tell(tree)
             if done.result.output is not None:
                 yield from done.result.output
 
 
-def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **how: Any) -> Count:
+def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **keywords: Any) -> Count:
     """Write the covers of a problem to a file as JSON lines while they are found.
 
     Parameters
@@ -315,7 +314,7 @@ def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **how: Any) -> 
     reading : Reading
         The problem, and the notation of grids.
     file : binary file
-    stack, **how
+    stack, **keywords
         As for `count`: ``search``, ``up_to_symmetry``, ``on_progress``, ``jobs``, ….
 
     Returns
@@ -332,16 +331,16 @@ def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **how: Any) -> 
         file.flush()
 
     tree = {"keep": write, "collect": True, "render": render}
-    return _counted(reading, stack, tree, **how)
+    return _counted(reading, stack, tree, **keywords)
 
 
 def symmetries_for(
-    problem: ExactCover, stack: Iterable[int] | Stacks, begin: Stacks, wanted: UpToSymmetry
+    problem: ExactCover, stack: Iterable[int] | Stacks, begin: Stacks, up_to_symmetry: UpToSymmetry
 ) -> Symmetries | None:
     """Return the wanted symmetries that keep a stack; None if none are wanted."""
-    if wanted is False:
+    if up_to_symmetry is False:
         return None
-    group = symmetries(problem) if wanted is True else wanted
+    group = symmetries(problem) if up_to_symmetry is True else up_to_symmetry
     if not isinstance(group, Symmetries):
         raise InputError(f"up_to_symmetry is True or a group of Symmetries, not {group!r}")
     if group.images.shape[1] != problem.n_options:
@@ -352,25 +351,25 @@ def symmetries_for(
             "solutions may be in other parts"
         )
     chosen = begin[0] < problem.n_options  # the others are exclusions
-    kept = group.stabiliser(begin[0][chosen]).stabiliser(begin[0][~chosen] % problem.n_options)
-    if len(kept) == 1:
+    group = group.stabiliser(begin[0][chosen]).stabiliser(begin[0][~chosen] % problem.n_options)
+    if len(group) == 1:
         more = (
             "; structure_symmetries (--symmetries structure) finds those that the board does not "
             "show"
         )
         warn_once(
             f"no symmetries are known that leave the problem and its clues as they are: every "
-            f"solution counts{more if wanted is True else ''}"
+            f"solution counts{more if up_to_symmetry is True else ''}"
         )
-    return kept
+    return group
 
 
 def searched(search: TreeSearch, pool: Pool, tell: Callable[[TreeSearch], None]) -> Count:
     """Search to the end, and tell of the progress; return the result, and log it."""
     for _ in search.run():
         tell(search)
-    found: dict[str, Any] = {name: getattr(search, name) for name in OF_SEARCH}
-    result = Count(**vars(search.totals), **found, backend=pool.backend, jobs=pool.jobs)
+    fields: dict[str, Any] = {name: getattr(search, name) for name in OF_SEARCH}
+    result = Count(**vars(search.totals), **fields, backend=pool.backend, jobs=pool.jobs)
     LOG.info("%s", result)
     for reason in result.failures:
         LOG.info("a subproblem was left out: %s", reason)
@@ -396,10 +395,10 @@ class CheapestCovers(InWords):
     --------
     >>> options = [["a", "b"], ["a"], ["b"]]
     >>> problem = ExactCover.from_options(options, costs=[25, 20, 2])
-    >>> found = cheapest(problem, 2)
-    >>> found.covers
+    >>> result = cheapest(problem, 2)
+    >>> result.covers
     [PricedCover(cost=22, options=[1, 2]), PricedCover(cost=25, options=[0])]
-    >>> found.count.complete
+    >>> result.count.complete
     True
     """
 
@@ -453,16 +452,16 @@ def cheapest(
     >>> cheapest(problem).covers
     [PricedCover(cost=22, options=[1, 2])]
     """
-    workers, chosen = settings_of(cheapest, settings, SearchSettings)
+    workers, search = settings_of(cheapest, settings, SearchSettings)
     problem, begin = problem_and_stacks(problem, stack, is_one=True)
     wanted, covers = checked_wanted(problem, wanted), list[PricedCover]()
     with Pool(**workers) as pool, shown(on_progress, TREE_BAR) as tell:
-        search = CheapestSearch(problem, wanted, covers, chosen, Piece.whole(begin), pool)
-        return CheapestCovers(covers, searched(search, pool, tell))
+        tree = CheapestSearch(problem, wanted, covers, search, Piece.whole(begin), pool)
+        return CheapestCovers(covers, searched(tree, pool, tell))
 
 
 def write_cheapest(
-    reading: Reading, stack: Stack, wanted: int, file: BinaryIO, **how: Any
+    reading: Reading, stack: Stack, wanted: int, file: BinaryIO, **keywords: Any
 ) -> Count:
     """Write the cheapest covers of a problem to a file as JSON lines, once they are found.
 
@@ -470,7 +469,7 @@ def write_cheapest(
     ----------
     reading : Reading
         The problem.
-    stack, wanted, **how
+    stack, wanted, **keywords
         As for `cheapest`.
     file : binary file
 
@@ -478,11 +477,11 @@ def write_cheapest(
     -------
     Count
     """
-    found = cheapest(reading, wanted, stack, **how)
-    for cover in found.covers:
+    result = cheapest(reading, wanted, stack, **keywords)
+    for cover in result.covers:
         file.write((json.dumps(as_json(reading.problem, cover)) + "\n").encode())
     file.flush()
-    return found.count
+    return result.count
 
 
 # ---- the first covers in tree order ---------------------------------------------------------
@@ -535,26 +534,26 @@ def first_covers(
     settings = search or SearchSettings()
     choice = Choice(settings.engine)
     check_can_count(choice, everything=False)
-    problem, left = problem_and_stacks(problem, stack, is_one=True)
+    problem, stacks = problem_and_stacks(problem, stack, is_one=True)
     engine = choice.of(problem)
-    most_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
+    max_nodes = UNLIMITED if settings.node_limit is None else settings.node_limit
     seconds = float("inf") if settings.time_limit is None else settings.time_limit
     begin = time.monotonic()
     covers: list[UInts] = []
     nodes, tell = 0, sums_told(on_progress, limit)
-    while len(left) and len(covers) < limit:
-        if nodes >= most_nodes or time.monotonic() - begin >= seconds:
+    while len(stacks) and len(covers) < limit:
+        if nodes >= max_nodes or time.monotonic() - begin >= seconds:
             break
         wanted = limit - len(covers)
         few = UNLIMITED if nodes else FIRST_NODES
         # with one root, all stacks share the limit and are searched in order
-        left = left.with_roots(np.zeros(len(left), np.int64))
-        budget = min(settings.budget or FIRST_BUDGET, most_nodes - nodes, few)
-        outcome = engine.search(problem, Task.of(left, limit=wanted, budget=budget, keep=wanted))
+        stacks = stacks.with_roots(np.zeros(len(stacks), np.int64))
+        budget = min(settings.budget or FIRST_BUDGET, max_nodes - nodes, few)
+        outcome = engine.search(problem, Task.of(stacks, limit=wanted, budget=budget, keep=wanted))
         nodes += int(outcome.nodes.sum())
         covers += [cover.copy() for cover in outcome.solutions]
-        left = outcome.frontier
+        stacks = outcome.frontier
         tell(len(covers))
-    complete = len(covers) < limit and not len(left)
+    complete = len(covers) < limit and not len(stacks)
     spent = time.monotonic() - begin
     return covers, Count(len(covers), complete, nodes, 0, 0, spent, engine.name, "", 1, [])

@@ -98,12 +98,12 @@ class Estimate(InWords):
 
     def __str__(self) -> str:
         lines = []
-        for what in ("nodes", "solutions"):
-            mean, low, high = (getattr(self, what + end) for end in ("", "_low", "_high"))
+        for name in ("nodes", "solutions"):
+            mean, low, high = (getattr(self, name + end) for end in ("", "_low", "_high"))
             interval = f"{mean:.4g} ({low:.4g} to {high:.4g})" if self.probes else f"{mean:.0f}"
-            lines.append(f"{what}: {interval}")
-        how = f"{self.probes:,}, mean depth {self.depth:.1f}" if self.probes else "none needed"
-        return "\n".join([*lines, f"probes: {how}; nodes searched: {self.searched:,}"])
+            lines.append(f"{name}: {interval}")
+        probes = f"{self.probes:,}, mean depth {self.depth:.1f}" if self.probes else "none needed"
+        return "\n".join([*lines, f"probes: {probes}; nodes searched: {self.searched:,}"])
 
 
 def estimate(
@@ -161,9 +161,9 @@ def estimate(
     sample = stacks.take(drawn)
     quiet = np.errstate(over="ignore", invalid="ignore")  # estimates that overflow raise below
     with told as show, quiet:
-        most = _nodes_at_a_stop(kernel, problem, sample, speed)
+        max_nodes = _nodes_at_a_stop(kernel, problem, sample, speed)
         tell = sums_told(show, probes)
-        below, covers, levels, searched, _ = probe(kernel, problem, sample, rng, most, tell)
+        below, covers, levels, searched, _ = probe(kernel, problem, sample, rng, max_nodes, tell)
         below, covers = stands_for * below, stands_for * covers
         intervals = *_interval(nodes, below), *_interval(count, covers)
     if not np.isfinite(intervals).all():
@@ -173,9 +173,9 @@ def estimate(
         )
     doubt = _doubt(below, covers)
     if intervals[0] <= speed * SEARCHED_NODES:  # nodes; cheap enough to search completely
-        visited, found, is_whole = _searched(kernel, problem, stacks, speed)
+        visited, n_covers, is_whole = _searched(kernel, problem, stacks, speed)
         if is_whole:
-            return _exact(nodes + visited, count + found, nodes + visited + searched)
+            return _exact(nodes + visited, count + n_covers, nodes + visited + searched)
         doubt = f"the probes missed most of the tree: a search of {visited:,} nodes did not end"
         searched += visited
     return Estimate(*intervals, probes, depth + float(levels.mean()), nodes + searched, doubt)
@@ -204,20 +204,20 @@ def _nodes_at_a_stop(engine: Engine, problem: ExactCover, stacks: Stacks, speed:
     A few trial probes measure it, with separate random numbers. A remaining stack costs a tenth of
     a node, and an option of the stack that is loaded at each stop a hundredth.
     """
-    wanted = speed * SEARCHED_NODES / len(stacks)
-    some = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
-    most = max(1, int(np.diff(stacks.offsets).max()) // 100)
+    share = speed * SEARCHED_NODES / len(stacks)
+    trial = stacks.take(np.linspace(0, len(stacks) - 1, min(FIRST_PROBES, len(stacks)), dtype=int))
+    limit = max(1, int(np.diff(stacks.offsets).max()) // 100)
     while True:
-        *_, visited, left = probe(engine, problem, some, np.random.default_rng(most), most)
-        if 2 * (visited + left // 10) >= wanted * len(some) or 4 * most > MOST_AT_A_STOP:
-            return most
-        most *= 4
+        *_, visited, remaining = probe(engine, problem, trial, np.random.default_rng(limit), limit)
+        if 2 * (visited + remaining // 10) >= share * len(trial) or 4 * limit > MOST_AT_A_STOP:
+            return limit
+        limit *= 4
 
 
 def _top(
-    engine: Engine, problem: ExactCover, stacks: Stacks, most_nodes: int
+    engine: Engine, problem: ExactCover, stacks: Stacks, max_nodes: int
 ) -> tuple[int, int, int, Stacks, Floats]:
-    """Expand level after level of a tree while that visits at most `most_nodes` nodes.
+    """Expand level after level of a tree while that visits at most `max_nodes` nodes.
 
     Returns
     -------
@@ -230,7 +230,7 @@ def _top(
     """
     nodes = count = levels = 0
     shares = np.ones(1)
-    while len(stacks) and nodes + len(stacks) <= max(1, most_nodes):
+    while len(stacks) and nodes + len(stacks) <= max(1, max_nodes):
         outcome = engine.search(problem, Task.of(stacks, depth=1))
         nodes += int(outcome.nodes.sum())
         count += int(outcome.counts.sum())
@@ -253,7 +253,7 @@ def probe(
     problem: ExactCover,
     stacks: Stacks,
     rng: np.random.Generator,
-    most_nodes: int = 1,
+    max_nodes: int = 1,
     tell: Callable[[int], None] = lambda ended: None,
 ) -> tuple[Floats, Floats, Floats, int, int]:
     """Make a probe below every stack.
@@ -266,7 +266,7 @@ def probe(
     stacks : Stacks
         n partial covers.
     rng : numpy.random.Generator
-    most_nodes : int
+    max_nodes : int
         Nodes that a probe may visit at a stop.
     tell : callable
         Called with the number of probes that have ended.
@@ -277,35 +277,35 @@ def probe(
         Estimates for the tree below each stack.
     levels : ndarray of float64, shape (n,)
         Number of levels below the stack at which a probe ended.
-    searched, left : int
-        Nodes visited by all probes, and stacks left at all stops.
+    searched, remaining : int
+        Nodes visited by all probes, and stacks that remain at all stops.
     """
     n = len(stacks)
     begun = np.diff(stacks.offsets)
     at = stacks.with_roots(np.arange(n))
     weight = np.ones(n)
     nodes, solutions, levels = np.zeros(n), np.zeros(n), np.zeros(n)
-    searched = left = 0
+    searched = remaining = 0
     at_once = max(1, min(STOPS_AT_ONCE, OPTIONS_AT_ONCE // max(1, problem.n_options)))
     while len(at):
         parts = []
         for begin in range(0, len(at), at_once):
-            some = at.between(begin, min(begin + at_once, len(at)))
-            here = some.roots
-            task = Task.of(some, allowance=most_nodes, fineness=UNLIMITED)
+            block = at.between(begin, min(begin + at_once, len(at)))
+            here = block.roots
+            task = Task.of(block, allowance=max_nodes, fineness=UNLIMITED)
             outcome = engine.search(problem, task)
             nodes[here] += weight[here] * outcome.nodes
             solutions[here] += weight[here] * np.asarray(outcome.counts, np.float64)
-            levels[here] = np.diff(some.offsets) - begun[here]
+            levels[here] = np.diff(block.offsets) - begun[here]
             searched += int(outcome.nodes.sum())
-            left += len(outcome.frontier)
-            goes_on, chances = _draw(outcome.parents, outcome.weights, len(some), rng)
+            remaining += len(outcome.frontier)
+            goes_on, chances = _draw(outcome.parents, outcome.weights, len(block), rng)
             parts.append(outcome.frontier.take(goes_on))
             weight[parts[-1].roots] /= chances
             check_interrupt()
         at = Stacks.concatenate(parts)
         tell(n - len(at))
-    return nodes, solutions, levels, searched, left
+    return nodes, solutions, levels, searched, remaining
 
 
 def weighted_covers(
@@ -314,7 +314,7 @@ def weighted_covers(
     stack: Sequence[int],
     n: int,
     seed: int,
-    tell: Callable[[int], None] = lambda found: None,
+    tell: Callable[[int], None] = lambda n_covers: None,
 ) -> tuple[Stacks, list[int], int]:
     """Draw covers by probes that choose among the children of every node with equal chances.
 
@@ -345,18 +345,18 @@ def weighted_covers(
     rng = np.random.default_rng(seed)
     parts: list[Stacks] = []
     weights: list[int] = []
-    made = last = 0
+    n_probes = last = 0
     while len(weights) < n:
-        some = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
-        covers, found, which = _walks(engine, problem, some, rng)
-        taken = min(n - len(weights), len(found))
-        parts.append(covers.between(0, taken))
-        weights += found[:taken]
-        if taken:
-            last = made + int(which[taken - 1]) + 1
-        made += PROBES_AT_ONCE
+        stacks = Stacks.from_lists([list(stack)] * PROBES_AT_ONCE)
+        covers, new_weights, probes = _walks(engine, problem, stacks, rng)
+        n_taken = min(n - len(weights), len(new_weights))
+        parts.append(covers.between(0, n_taken))
+        weights += new_weights[:n_taken]
+        if n_taken:
+            last = n_probes + int(probes[n_taken - 1]) + 1
+        n_probes += PROBES_AT_ONCE
         tell(len(weights))
-        if made - last >= FRUITLESS_PROBES:
+        if n_probes - last >= FRUITLESS_PROBES:
             raise InputError(
                 f"{counted(FRUITLESS_PROBES, 'probe')}, one after the other, found no cover; there "
                 f"were {counted(len(weights), 'cover')} before"
@@ -383,8 +383,8 @@ def _walks(
         check_interrupt()
     covers = Stacks.concatenate(parts)
     order = np.argsort(covers.roots)
-    which = covers.roots[order]
-    return covers.take(order), weight[which].tolist(), which
+    roots = covers.roots[order]
+    return covers.take(order), weight[roots].tolist(), roots
 
 
 def _draw(parents: Ints, weights: Floats, n: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
@@ -420,14 +420,14 @@ def _doubt(nodes: Floats, solutions: Floats) -> str:
     """Return the reason to doubt the intervals: probes so uneven that more of them are needed."""
     if not solutions.any():
         return "no probe found a solution, which does not say that there is none"
-    for what, samples in (("nodes", nodes), ("solutions", solutions)):
-        about = _scaled(samples)[0]
-        about -= about.mean()
-        variance = float((about**2).mean())
-        skewness = float((about**3).mean()) / variance**1.5 if variance else 0.0
+    for name, samples in (("nodes", nodes), ("solutions", solutions)):
+        deviations = _scaled(samples)[0]
+        deviations -= deviations.mean()
+        variance = float((deviations**2).mean())
+        skewness = float((deviations**3).mean()) / variance**1.5 if variance else 0.0
         # samples whose mean is nearly normal: W. G. Cochran, Sampling Techniques, 1953
         needed = max(LEAST_PROBES, ceil(25 * skewness**2))
         if samples.size < needed:
-            wanted = f"{needed:,} probes or more" if needed <= MOST_PROBES else "too many probes"
-            return f"the interval of {what} needs {wanted}"
+            advice = f"{needed:,} probes or more" if needed <= MOST_PROBES else "too many probes"
+            return f"the interval of {name} needs {advice}"
     return ""

@@ -109,9 +109,9 @@ class Evaluation(InWords):
     @property
     def facts(self) -> dict[str, Any]:
         """The counts, with the intervals of shares of rows, in JSON types."""
-        taken = {name: getattr(self, name) for name in ("column", "prediction", "truth", "by")}
+        columns = {name: getattr(self, name) for name in ("column", "prediction", "truth", "by")}
         strata = {judged.shown_key(name): _facts(stratum) for name, stratum in self.strata.items()}
-        return {**taken, ALL: _facts(self.all), "strata": strata, **self.named}
+        return {**columns, ALL: _facts(self.all), "strata": strata, **self.named}
 
     @property
     def columns(self) -> str:
@@ -129,7 +129,7 @@ class Evaluation(InWords):
         notes = []
         for name, (words, more) in _NOTES.items():
             if n := getattr(self.all, name):
-                first = "".join(f"; the first is {each}" for each in self.named.get(name, [])[:1])
+                first = "".join(f"; the first is {row}" for row in self.named.get(name, [])[:1])
                 notes.append(f"{words}: {n:,}{more}{first}")
         return notes
 
@@ -204,10 +204,10 @@ class Evaluation(InWords):
         wrong = np.flatnonzero(
             predicted != truth if has_truth else (puzzle > 0) & (predicted != puzzle)
         )
-        why = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
+        fault = counted(len(wrong), "wrong cell") if has_truth else "no solution of the puzzle"
         pairs = zip(columns_of(self.by), example.stratum, strict=True)
         stratum = "".join(f", {name} {value}" for name, value in pairs)
-        about = f"row {example.row:,}{stratum}: {why if is_grid else 'no grid'}"
+        about = f"row {example.row:,}{stratum}: {fault if is_grid else 'no grid'}"
         digits, marked = (predicted, wrong.tolist()) if is_grid else (puzzle, [])
         drawing = svg.grid_drawing(
             example.problem, digits.tolist(), puzzle.tolist(), example.notation, marked
@@ -331,7 +331,7 @@ def evaluate(
     (1, 23, 24)
     """
     begin = time.perf_counter()
-    how, wanted, files = settings_of(evaluate, settings, EvaluateSettings, FileSettings)
+    pool_settings, wanted, files = settings_of(evaluate, settings, EvaluateSettings, FileSettings)
     truth, by = wanted.truth, tuple(wanted.by)
     target = None if isinstance(rows, bool) else _target_of(rows)
     predictions = table_or_each(predictions)
@@ -349,21 +349,21 @@ def evaluate(
     def table(reader: Reader) -> RowTable:
         """Return the output table: the rows with their verdicts, or nothing but the sums."""
         given = reader.schema if rows else pa.schema([])
-        found = partial(judged.judged, column, wanted, given.names)
-        return RowTable(given, judged.VERDICTS if rows else given, found)
+        find = partial(judged.judged, column, wanted, given.names)
+        return RowTable(given, judged.VERDICTS if rows else given, find)
 
     spec = Spec("evaluate", corpus, replace(corpus.reader, solution_column=known), table, counts)
     spec = spec.searched() if known is None else spec
-    kept = table_or_file(spec, predictions, target, files, how)
+    kept = table_or_file(spec, predictions, target, files, pool_settings)
     judged.check_ranges(wanted, counts.strata)
     bins = wanted.bins
     ranks = [judged.ranges(bins) if bins else _categories(sources[0], name) for name in by]
     keys = judged.in_order(counts.strata, ranks) if by else []
-    which = corpus.given_column, column, known, by[0] if len(by) == 1 else by or None
+    columns = corpus.given_column, column, known, by[0] if len(by) == 1 else by or None
     return Evaluation(
         counts.all,
         {key[0] if len(key) == 1 else key: counts.strata[key] for key in keys},
-        *which,
+        *columns,
         named=counts.named,
         examples=counts.examples,
         seconds=time.perf_counter() - begin,
@@ -412,23 +412,23 @@ class _Counts:
                 f"ranges with `bins`"
             )
         for name, faults in named.items():
-            new = (f"row {n_before + row + 1:,}: {why}" for row, why in faults)
-            self.named[name] += islice(new, judged.MOST_NAMED - len(self.named[name]))
+            lines = (f"row {n_before + row + 1:,}: {fault}" for row, fault in faults)
+            self.named[name] += islice(lines, judged.MOST_NAMED - len(self.named[name]))
         for example in examples[: judged.MOST_EXAMPLES - len(self.examples)]:
             self.examples.append(example._replace(row=n_before + example.row + 1))
 
 
-def _prediction_column(corpus: Corpus, named: str | None) -> str:
+def _prediction_column(corpus: Corpus, column: str | None) -> str:
     """Return the column of predictions."""
-    if named is not None:
-        return named
-    found = [name for name in corpus.columns if name.lower().strip() in PREDICTION_NAMES]
-    if len(found) != 1:
-        which = f"no column is known as one of predictions: {listed(corpus.columns)}"
-        if found:
-            which = f"several columns may hold predictions ({listed(found)})"
-        raise InputError(f"{which}; say which with `prediction`")
-    return found[0]
+    if column is not None:
+        return column
+    matches = [name for name in corpus.columns if name.lower().strip() in PREDICTION_NAMES]
+    if len(matches) != 1:
+        fault = f"no column is known as one of predictions: {listed(corpus.columns)}"
+        if matches:
+            fault = f"several columns may hold predictions ({listed(matches)})"
+        raise InputError(f"{fault}; say which with `prediction`")
+    return matches[0]
 
 
 def _check_columns(corpus: Corpus, prediction: str, truth: str | None, by: tuple[str, ...]) -> None:
@@ -437,9 +437,9 @@ def _check_columns(corpus: Corpus, prediction: str, truth: str | None, by: tuple
     kind = corpus.schema.field(prediction).type
     check_holds_texts(kind, f"column {quoted(prediction)}", prediction)
     if prediction in (corpus.column, truth):
-        other = "puzzles" if prediction == corpus.column else "truths"
+        role = "puzzles" if prediction == corpus.column else "truths"
         raise InputError(
-            f"column {quoted(prediction)} is taken as that of predictions and of {other}; name two "
+            f"column {quoted(prediction)} is taken as that of predictions and of {role}; name two "
             f"with `prediction`, `column` and `truth`"
         )
 

@@ -185,13 +185,13 @@ def in_order(
     loads = list(groups_of(parts, lambda part: part.rows, rows))
     page_bytes = _page_bytes(len(loads))
     pages: list[_Page] = []
-    for _, found in in_turn(loads, pool, partial(_sort, directory, page_bytes, folder)):
+    for _, new_pages in in_turn(loads, pool, partial(_sort, directory, page_bytes, folder)):
         check_interrupt()
-        pages += found
+        pages += new_pages
     ranges = _ranges(sorted(pages), max(LOAD_BYTES // page_bytes, 1))
-    for _, made in in_turn(ranges, pool, partial(_make_of_range, make, first.schema)):
+    for _, result in in_turn(ranges, pool, partial(_make_of_range, make, first.schema)):
         check_interrupt()
-        yield made
+        yield result
 
 
 # ---- parts ----------------------------------------------------------------------------------
@@ -230,9 +230,9 @@ def _rows_at_once(metadata: Any) -> int:
 
 
 def groups_of(
-    items: Iterable[Item], size: Callable[[Item], int], enough: int
+    items: Iterable[Item], size: Callable[[Item], int], group_size: int
 ) -> Iterator[list[Item]]:
-    """Group adjacent items until their sizes add up to enough; the last group may be smaller.
+    """Group adjacent items until their sizes add up to `group_size`; the last group may be smaller.
 
     Examples
     --------
@@ -244,7 +244,7 @@ def groups_of(
     for item in items:
         group.append(item)
         total += size(item)
-        if total >= enough:
+        if total >= group_size:
             yield group
             group, total = [], 0
     if group:
@@ -293,19 +293,19 @@ def _keys_between(low: _Page | None, high: _Page | None, page: _Page) -> pa.Bina
     return keys.slice(begin, end - begin)
 
 
-def _rows_before(other: _Page, page: _Page, keys: pa.BinaryArray) -> int:
+def _rows_before(bound: _Page, page: _Page, keys: pa.BinaryArray) -> int:
     """Return how many rows of a page lie before another page."""
-    if page >= other:
+    if page >= bound:
         return 0
-    if page.last < other.first:
+    if page.last < bound.first:
         return len(keys)
-    return int(pc.sum(pc.less_equal(keys, other.first)).as_py())
+    return int(pc.sum(pc.less_equal(keys, bound.first)).as_py())
 
 
 def _sort(directory: str, page_bytes: int, folder: str, load: list[Part]) -> list[_Page]:
     """Sort a load and spill it, in several runs if it exceeds `LOAD_BYTES`."""
     keys = map(keys_of, _tables(directory, load))
-    runs = map(pa.concat_arrays, groups_of(keys, lambda some: some.nbytes, LOAD_BYTES))
+    runs = map(pa.concat_arrays, groups_of(keys, lambda part: part.nbytes, LOAD_BYTES))
     return [page for run in runs for page in _spill(sorted_keys(run), page_bytes, folder)]
 
 
@@ -470,8 +470,8 @@ def _numbers_of_names(problem: ExactCover) -> tuple[dict[str, int], set[str]]:
     numbers: dict[str, int] = {}
     unclear: set[str] = set()
     for o in range(problem.n_options):
-        other = numbers.setdefault(problem.option_name(o), o)
-        if other != o and problem.coloring(other) != problem.coloring(o):
+        first = numbers.setdefault(problem.option_name(o), o)
+        if first != o and problem.coloring(first) != problem.coloring(o):
             unclear.add(problem.option_name(o))
     return numbers, unclear
 

@@ -55,6 +55,7 @@ MOST_ROWS, FEWEST_ROWS = 8192, 64  # of a block
 TIMES_SLOWER = 16  # rows with own rules, about
 UNLIKE = b"unlike"  # the secret of keys of known puzzles, the same in every run
 NO_CLUE = ".0_-"  # characters of a pattern
+_KINDS = PuzzleSettings, FileSettings  # of the settings of every function here
 
 
 class Puzzle(NamedTuple):
@@ -146,9 +147,9 @@ def generate_file(
     >>> generate_file(out, 100, seed=7, box=(2, 2), minimal=True).unique
     100
     """
-    how, wanted, files = keywords.settings_of(generate_file, settings, PuzzleSettings, FileSettings)
+    pool_settings, wanted, files = keywords.settings_of(generate_file, settings, *_KINDS)
     spec = partial(_generating, whole_number("n", n), wanted, files)
-    return specs.run_files(spec, [], output, files, how)
+    return specs.run_files(spec, [], output, files, pool_settings)
 
 
 def generate_table(n: int, **settings: Unpack[keywords.GenerateTableFields]) -> pa.Table:
@@ -163,11 +164,9 @@ def generate_table(n: int, **settings: Unpack[keywords.GenerateTableFields]) -> 
     (['puzzle', 'solution', 'clues'], 3)
     """
     settings = _seeded(settings)
-    how, wanted, files = keywords.settings_of(
-        generate_table, settings, PuzzleSettings, FileSettings
-    )
+    pool_settings, wanted, files = keywords.settings_of(generate_table, settings, *_KINDS)
     spec = _generating(whole_number("n", n), wanted, files, [], Output())
-    return specs.table_of(spec, how).combine_chunks()
+    return specs.table_of(spec, pool_settings).combine_chunks()
 
 
 def generate(n: int | None = None, **settings: Unpack[keywords.GenerateFields]) -> Iterator[Puzzle]:
@@ -190,11 +189,9 @@ def generate(n: int | None = None, **settings: Unpack[keywords.GenerateFields]) 
     >>> next(puzzles) == next(generate(1, seed=7, box=(2, 2)))
     True
     """
-    how, wanted, files = keywords.settings_of(
-        generate, _seeded(settings), PuzzleSettings, FileSettings
-    )
+    pool_settings, wanted, files = keywords.settings_of(generate, _seeded(settings), *_KINDS)
     n = None if n is None else whole_number("n", n)
-    pool, told = specs.run_with(**how)
+    pool, told = specs.run_with(**pool_settings)
     names = Puzzle._fields[: 4 if wanted.weights else 3]
 
     def puzzles() -> Iterator[Puzzle]:
@@ -222,7 +219,7 @@ def _generating(
     if isinstance(output, Parts):
         maker.size *= PART_BLOCKS
     known = files_and_tables("a file to compare with", wanted.unlike, "unlike")
-    corpora = [_corpus_of(one, files.box) for one in known]  # before any output
+    corpora = [_corpus_of(source, files.box) for source in known]  # before any output
     specs.refuse_own_output(wanted.unlike, known, output.path)
     unlike = list(map(specs.identity_of, known))
     same = {**asdict(replace(wanted, unlike=())), "n": n, "unlike": unlike}
@@ -246,17 +243,17 @@ def _corpus_of(known: str | TableSource, box: tuple[int, int] | None) -> Corpus:
 
 def _learn(maker: Maker, corpora: list[Corpus], pool: Pool, tell: specs.Tell) -> None:
     """Let a maker know the puzzles of files, which its own are to be unlike."""
-    each = [maker.known]
+    keys = [maker.known]
     for corpus in corpora:
         spec, n_before = specs.Spec("generate", corpus, corpus.reader), 0
-        for _, found in specs.outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
-            if found.sums.first_invalid:
-                row, why = found.sums.first_invalid
-                why += "; no puzzle can be compared with it, so leave it out"
-                raise InputError(f"{corpus.names}: row {n_before + row + 1}: {why}")
-            each.append(found.data[PUZZLE_FORM][0][:, 0])
-            n_before += found.n_rows
-    maker.known = np.unique(np.concatenate(each))
+        for _, output in specs.outputs_of(spec, partial(row_keys, UNLIKE, [PUZZLE_FORM]), pool):
+            if output.sums.first_invalid:
+                row, fault = output.sums.first_invalid
+                fault += "; no puzzle can be compared with it, so leave it out"
+                raise InputError(f"{corpus.names}: row {n_before + row + 1}: {fault}")
+            keys.append(output.data[PUZZLE_FORM][0][:, 0])
+            n_before += output.n_rows
+    maker.known = np.unique(np.concatenate(keys))
 
 
 def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
@@ -271,15 +268,15 @@ def _puzzle_table(files: FileSettings, maker: Maker) -> RowTable:
         notation = drawn_notation(n, rules.drawing, files.alphabet, files.blank)
     else:
         notation = Notation.from_name(files.alphabet, n, files.blank)
-    said = {"rules": files.rules, "regions": files.regions}
+    columns = {"rules": files.rules, "regions": files.regions}
     if maker.wanted.constraints is not None:
-        said[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
+        columns[CONSTRAINTS] = " ".join(maker.wanted.constraints.split())
     if files.box is not None and files.box != default_box(n):
-        said[BOX] = "x".join(map(str, files.box))
-    texts = {name: value for name, value in said.items() if value is not None}
-    own = maker.drawn.names if maker.drawn else ()
+        columns[BOX] = "x".join(map(str, files.box))
+    texts = {name: value for name, value in columns.items() if value is not None}
+    own_names = maker.drawn.names if maker.drawn else ()
     kinds = {"clues": pa.int64()} | ({"weight": pa.float64()} if maker.wanted.weights else {})
-    names = [*maker.wanted.columns, *kinds, *texts, *own]
+    names = [*maker.wanted.columns, *kinds, *texts, *own_names]
     if name := repeated(names):
         raise InputError(f"two columns would be named {quoted(name)}; give `columns` other names")
     schema = pa.schema([(name, kinds.get(name, pa.string())) for name in names])
@@ -310,19 +307,19 @@ def problem_for(files: FileSettings, wanted: PuzzleSettings) -> GridProblem:
     InputError
         If the regions do not fit the box, or the constraints cannot be read.
     """
-    said_by_all = files.box, files.rules, files.regions
-    n = RuleColumns(9, *said_by_all).known_digits or 9
-    given = RuleColumns(n, *said_by_all)
+    shared = files.box, files.rules, files.regions
+    n = RuleColumns(9, *shared).known_digits or 9
+    columns = RuleColumns(n, *shared)
     if wanted.jigsaw and files.regions is not None:
         raise InputError("`jigsaw` draws regions, and `regions` gives them; leave out one")
     if wanted.constraints is None and not wanted.jigsaw:
-        return given.problem()
-    plain = given.base(has_regions=wanted.jigsaw)
+        return columns.problem()
+    plain = columns.base(has_regions=wanted.jigsaw)
     if wanted.constraints is None:
         return Variant(plain)
     drawing = plain.drawing if plain.n_cells != n * n else ""
-    said = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
-    return Variant(said.on(given.base("", said, has_regions=wanted.jigsaw)))
+    rules = own_rules(n, ("", "", "", "", wanted.constraints), drawing)
+    return Variant(rules.on(columns.base("", rules, has_regions=wanted.jigsaw)))
 
 
 def _units(
@@ -386,7 +383,7 @@ def _orbits(rules: Rules, symmetry: str) -> list[list[int]]:
             orbit.append(image)
         if not cells.keys() >= {*orbit}:
             raise InputError(f"the grid does not have the symmetry {symmetry!r}")
-        orbits.setdefault(frozenset(orbit), [cells[each] for each in orbit])
+        orbits.setdefault(frozenset(orbit), [cells[place] for place in orbit])
     return list(orbits.values())
 
 
@@ -438,18 +435,18 @@ class Maker:
         pattern = no_clue if wanted.clues == (0, 0) else wanted.pattern
         units, outside, free = _units(problem.rules, wanted.symmetry, pattern)
         n_allowed = len(units[1])
-        fewest, most = wanted.clues or (0, n_allowed)
-        most = min(most, n_allowed)
-        if fewest > n_allowed:
+        min_clues, max_clues = wanted.clues or (0, n_allowed)
+        max_clues = min(max_clues, n_allowed)
+        if min_clues > n_allowed:
             raise InputError(
-                f"`clues`: {fewest} or more are wanted, and {n_allowed} cells may have one"
+                f"`clues`: {min_clues} or more are wanted, and {n_allowed} cells may have one"
             )
         rules = problem.rules
         tells_digits_apart = rules.pairs or rules.cages or rules.marks or (drawn and drawn.follow)
         needed = 0 if tells_digits_apart else problem.n_digits - 1
-        if most < needed:
+        if max_clues < needed:
             raise InputError(
-                f"a puzzle of {counted(most, 'clue')} has several solutions: two "
+                f"a puzzle of {counted(max_clues, 'clue')} has several solutions: two "
                 f"digits without a clue can trade places; allow {needed} or more"
             )
         if wanted.unlike:
@@ -467,7 +464,7 @@ class Maker:
         # nodes after which fills do not begin again at a contradiction; weights need all chances
         fill_nodes = DRAWN_NODES if drawn else RESTART_NODES
         self.wish = Wish(
-            *(units, outside, free, fewest, most if wanted.clues else UNLIMITED),
+            *(units, outside, free, min_clues, max_clues if wanted.clues else UNLIMITED),
             is_minimal=wanted.minimal,
             is_weighed=wanted.weights,
             n_fills=N_FILLS,
@@ -504,11 +501,11 @@ class Maker:
         InputError
             If no attempt at a row makes a puzzle as wanted; it names the first such row.
         """
-        made, own = self.made(block.rows()[0]["row"].to_numpy())
+        made, own_columns = self.made(block.rows()[0]["row"].to_numpy())
         has_given = np.ones(len(made.puzzles), np.bool_)
         rows = np.arange(len(has_given)), made.puzzles, made.solutions, has_given
         table = pa.table({"weight": made.weights, "nodes": made.nodes})
-        return Batch(table, [Grids(Shape.usual(self.problem), *rows, [], own)], {}, block)
+        return Batch(table, [Grids(Shape.usual(self.problem), *rows, [], own_columns)], {}, block)
 
     def made(self, numbers: Ints) -> tuple[Made, dict[str, pa.Array]]:
         """Make the puzzles of some rows, and the columns of their own rules."""
@@ -524,16 +521,16 @@ class Maker:
         made = Made.of_rows(len(numbers), self.problem.n_cells)
         names = self.drawn.names if self.drawn else ()
         columns = {name: np.empty(len(numbers), object) for name in names}
-        left = np.arange(len(numbers))
-        while left.size:
-            now, given, texts = self._draw(numbers, made, left)
-            self._dig(given, self.wish, numbers, made, now)
-            are_fit = self._are_fit(made, now)
-            done = now[are_fit]
+        remaining = np.arange(len(numbers))
+        while remaining.size:
+            rows, rules, texts = self._draw(numbers, made, remaining)
+            self._dig(rules, self.wish, numbers, made, rows)
+            are_fit = self._are_fit(made, rows)
+            done = rows[are_fit]
             for name, column in columns.items():
                 column[done] = texts[name][are_fit]
-            left = np.setdiff1d(left, done)
-            made.attempts[left] += 1
+            remaining = np.setdiff1d(remaining, done)
+            made.attempts[remaining] += 1
         return made, {name: pa.array(column, pa.string()) for name, column in columns.items()}
 
     def _keys(self, use: int) -> Words:
@@ -548,7 +545,7 @@ class Maker:
         -------
         rows : ndarray of int64
             Those that have a solved grid.
-        given : OwnRules or None
+        rules : OwnRules or None
             The own rules of each, if there are any.
         texts : dict of str to ndarray of object
             The columns of these rules.
@@ -556,24 +553,24 @@ class Maker:
         if self.drawn is None:
             return rows, None, {}
         made.solutions[rows] = 0
-        given = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
+        rules = self.drawn.regions(self._keys(2), numbers[rows], made.attempts[rows])
         if not self.drawn.follow:
-            return rows, given, self.drawn.texts(given)
+            return rows, rules, self.drawn.texts(rules)
         nothing = np.empty(0, np.uint16)
         none: Any = {"units": (np.zeros(1, np.int64), nothing), "outside": nothing}
         filled = self.wish._replace(**none, fewest=0, most=UNLIMITED, is_minimal=False)
-        self._dig(given, filled, numbers, made, rows)
+        self._dig(rules, filled, numbers, made, rows)
         are_there = made.weights[rows] > 0
-        rows, given = rows[are_there], given.take(np.flatnonzero(are_there))
+        rows, rules = rows[are_there], rules.take(np.flatnonzero(are_there))
         keys = self._keys(3), self._keys(4)
-        mine = numbers[rows], made.attempts[rows], made.solutions[rows]
-        return rows, *self.drawn.drawn(given, keys, *mine)
+        columns = numbers[rows], made.attempts[rows], made.solutions[rows]
+        return rows, *self.drawn.drawn(rules, keys, *columns)
 
     def _dig(
-        self, given: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
+        self, rules: OwnRules | None, wish: Wish, numbers: Ints, made: Made, rows: Ints
     ) -> None:
         """Make the puzzles of some rows, whose own rules and solutions may be given."""
-        problem = self.problem if given is None else Variants(self.problem.rules, given)
+        problem = self.problem if rules is None else Variants(self.problem.rules, rules)
         part = Made(*(array[rows] for array in made))
         part.weights[:] = 0
         is_solved = rows.size > 0 and part.solutions[0, 0] > 0 and self.drawn is not None
@@ -583,8 +580,8 @@ class Maker:
         if failed < len(rows):
             row = int(rows[failed]) + 1
             raise RowsError(self._why(part, failed), row, row)
-        for whole, some in zip(made, part, strict=True):
-            whole[rows] = some
+        for whole, new in zip(made, part, strict=True):
+            whole[rows] = new
 
     def _are_fit(self, made: Made, rows: Ints) -> Bools:
         """Return True for puzzles made, unknown, and rated as wished; count the reasons."""
@@ -606,7 +603,7 @@ class Maker:
         """Return the reason why a row has no puzzle."""
         several, number, spare, empty, known, rated = made.reasons[k].tolist()
         fewest, most = made.fewest[k], made.most[k]
-        each = (
+        reasons = (
             (several, "had several solutions with all clues that may stand"),
             (number, f"had {fewest} to {most} clues, not {self.wish.fewest} to {self.wish.most}"),
             (spare, "had a clue too many, or none was found in time"),
@@ -614,9 +611,9 @@ class Maker:
             (known, "were like a puzzle of `unlike`"),
             (rated, "had another rating"),
         )
-        said = "; ".join(f"{n:,} {what}" for n, what in each if n)
-        tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {said}"
-        if not said:
+        summary = "; ".join(f"{n:,} {words}" for n, words in reasons if n)
+        tried = f"of {counted(int(made.attempts[k]), 'attempt')}, {summary}"
+        if not summary:
             tried = "no attempt was finished (the rules may allow few grids, or none)"
         return (
             f"no puzzle after {self.wanted.node_limit:,} nodes: {tried}; wish for less, or allow "

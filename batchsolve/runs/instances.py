@@ -82,9 +82,9 @@ class Instances:
         """Yield the stacks of the instances that can be searched; adjacent grids are in one."""
         readings = ((row, self.reading(row)) for row in range(len(self)))
         known = ((row, reading) for row, reading in readings if reading is not None)
-        for _, some in groupby(known, key=lambda each: id(each[1].problem)):
-            rows, those = zip(*some, strict=True)
-            yield those[0].problem, Stacks.from_lists([reading.stack for reading in those], rows)
+        for _, group in groupby(known, key=lambda pair: id(pair[1].problem)):
+            rows, same = zip(*group, strict=True)
+            yield same[0].problem, Stacks.from_lists([reading.stack for reading in same], rows)
 
     def statuses(self, answers: Answers, limit: int) -> tuple[Bytes, dict[int, str | None]]:
         """See `batchsolve.tables.reader.Batch`; messages of unfinished rows are missing."""
@@ -163,9 +163,9 @@ class InstanceReader:
             given = as_text(table, self.column).to_pylist()
             read = partial(_of_text, self.column)
         else:
-            names, contents, whys = (column.to_pylist() for column in table.columns)
+            names, contents, texts = (column.to_pylist() for column in table.columns)
             given, read = list(zip(names, contents, strict=True)), _of_file
-            faults = {row: why for row, why in enumerate(whys) if why}
+            faults = {row: fault for row, fault in enumerate(texts) if fault}
         if self.filename:
             table = table.append_column(FILENAME, pa.repeat(block.name, len(table)))
         table = table.select(self.schema.names)
@@ -289,8 +289,8 @@ def instances_in(
     if column:
         tables.check_column(column)
     left_out = JSON_FIELDS if has_fields else Files.schema.names[1:] if are_files else ()
-    kept = [each for each in tables.schema if each.name not in left_out]
-    schema = pa.schema([*kept, FILENAME] if filename else kept)
+    fields = [field for field in tables.schema if field.name not in left_out]
+    schema = pa.schema([*fields, FILENAME] if filename else fields)
     return tables, InstanceReader(schema, choice, column, filename)
 
 
@@ -304,7 +304,7 @@ def _with_json(source: Source) -> Source:
     """Return JSON lines whose fields of problems stay JSON, whatever the first lines hold."""
     if not isinstance(source, TextSource):
         return source
-    others = [each for each in source.layout.schema if each.name not in JSON_FIELDS]
+    others = [field for field in source.layout.schema if field.name not in JSON_FIELDS]
     fields = [pa.field(name, pa.string(), metadata=JSON_TEXT) for name in JSON_FIELDS]
     return replace(source, layout=replace(source.layout, schema=pa.schema([*others, *fields])))
 
@@ -344,8 +344,8 @@ def _covered(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     for row, cover in zip(covers.roots.tolist(), covers, strict=True):
         reading = batch.reading(row)
         assert reading is not None  # it was searched
-        taken = cover[cover < reading.problem.n_options]  # the others are excluded
-        names[row] = _names_of(reading, taken)
+        options = cover[cover < reading.problem.n_options]  # the others are excluded
+        names[row] = _names_of(reading, options)
     return _with_facts(values, {"cover": pa.array(names, _NAMES)})
 
 
@@ -356,14 +356,14 @@ def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
     """
     values = RowValues(batch, answers, search.limit or UNLIMITED)
     is_invalid = values.status == Status.INVALID
-    found = counts_of(batch, answers, search)
-    values.messages = {row: why for row, (_, why) in enumerate(found) if why is not None}
+    counts = counts_of(batch, answers, search)
+    values.messages = {row: reason for row, (_, reason) in enumerate(counts) if reason is not None}
     values.status[list(values.messages)] = Status.UNFINISHED
     values.status[is_invalid] = Status.INVALID
-    digits = [str(Decimal(count)) for count, _ in found]  # `str` has 4,300 at most
+    digits = [str(Decimal(count)) for count, _ in counts]  # `str` has 4,300 at most
     columns = {
         "count": pa.array(digits, pa.string(), mask=is_invalid),
-        "complete": pa.array([why is None for _, why in found], mask=is_invalid),
+        "complete": pa.array([reason is None for _, reason in counts], mask=is_invalid),
     }
     return _with_facts(values, columns)
 
@@ -371,7 +371,7 @@ def _counted(search: SearchSettings, batch: Instances, answers: Answers) -> Foun
 def _with_facts(values: RowValues, columns: dict[str, pa.Array]) -> Found:
     """Add the columns that covers and counts have both."""
     answers, facts = values.answers, values.batch.facts()
-    items, options, engines = ([each and each[k] for each in facts] for k in range(3))
+    items, options, engines = ([fact and fact[k] for fact in facts] for k in range(3))
     for row, name in answers.counters.items():
         engines[row] = name
     columns |= {"items": pa.array(items, pa.int64()), "options": pa.array(options, pa.int64())}
@@ -395,16 +395,16 @@ RowCount = tuple[int, str | None]  # and why it is not complete, if it is not
 def counts_of(batch: Instances, answers: Answers, settings: SearchSettings) -> list[RowCount]:
     """Return the count of each instance, and why it is not complete, if it is not."""
     limit = settings.limit or UNLIMITED
-    found: list[RowCount] = []
+    counts: list[RowCount] = []
     for row, count in enumerate(answers.counts):
-        why = batch.faults.get(row)
+        reason = batch.faults.get(row)
         if settings.limit is not None and count >= limit:
-            why = f"has {counted(limit, 'solution')} or more"
+            reason = f"has {counted(limit, 'solution')} or more"
         elif row in answers.unfinished:
-            why = _why_unfinished(answers, row, settings)
-        wanted = int(count) if settings.limit is None else min(int(count), limit)
-        found.append((wanted, why))
-    return found
+            reason = _why_unfinished(answers, row, settings)
+        n_covers = int(count) if settings.limit is None else min(int(count), limit)
+        counts.append((n_covers, reason))
+    return counts
 
 
 def _why_unfinished(answers: Answers, row: int, settings: SearchSettings) -> str:

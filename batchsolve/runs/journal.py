@@ -279,24 +279,24 @@ class Journal(AbstractContextManager["Journal"]):
         except (BatchsolveError, MemoryError, Warning):
             raise
         except OSError as error:
-            why = f"cannot be read: {error.strerror or errors.first_line(error)}"
+            fault = f"cannot be read: {error.strerror or errors.first_line(error)}"
             if isinstance(error, FileNotFoundError):
-                why = "there is no journal; name the directory of a run"
-            raise JournalError(f"{self.path}: {why}") from error
+                fault = "there is no journal; name the directory of a run"
+            raise JournalError(f"{self.path}: {fault}") from error
         except Exception as error:
             if advice := _UNWRITABLE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF):
                 raise OutputError(f"{self.path}: cannot be written ({error}); {advice}") from error
-            why = shortened(errors.first_line(error))
+            fault = shortened(errors.first_line(error))
             raise JournalError(
-                f"{self.path}: the journal is damaged ({why}), and the run cannot go on; what it "
+                f"{self.path}: the journal is damaged ({fault}), and the run cannot go on; what it "
                 f"has written stays where it is; move both away to begin again"
             ) from error
 
 
 def _connected(path: str) -> sqlite3.Connection:
     """Open a database that other threads may use, too; its name may be file:x, like an address."""
-    how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
-    return sqlite3.connect(os.path.join(".", path), timeout=_WAIT_SECONDS, **how)
+    keywords: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
+    return sqlite3.connect(os.path.join(".", path), timeout=_WAIT_SECONDS, **keywords)
 
 
 def _difference(then: Any, now: Any) -> tuple[Any, Any]:
@@ -304,7 +304,7 @@ def _difference(then: Any, now: Any) -> tuple[Any, Any]:
     if isinstance(then, list) and isinstance(now, list):
         pairs = zip_longest(then, now, fillvalue="nothing more")
         first = next(pair for pair in pairs if pair[0] != pair[1])
-        if all(isinstance(each, str) for each in first):
+        if all(isinstance(value, str) for value in first):
             return first
     return then, now
 

@@ -164,9 +164,9 @@ class Output:
     def take(self, block: OutputRows) -> list[Part]:
         """Append the next block, unless a worker has written it; return its parts, if any."""
         with errors.disk_errors("standard output"):
-            left = block.data
-            while len(left):  # under python -u, a signal may cut a write short
-                left = left[sys.stdout.buffer.write(left) or len(left) :]
+            remaining = block.data
+            while len(remaining):  # under python -u, a signal may cut a write short
+                remaining = remaining[sys.stdout.buffer.write(remaining) or len(remaining) :]
             sys.stdout.buffer.flush()  # who gives rows by and by waits for each answer
         return []
 
@@ -479,10 +479,10 @@ class Parts(Output):
 
     def _check(self, part: Part) -> None:
         place = places.child(self.path, part.name)
-        if (found := answers.checksum_at(place)) != part.checksum:
-            fault = "is gone" if found is None else "does not hold what was written"
-            left = f"{self.path} and {self.journal}"
-            raise JournalError(f"{place}: {fault}; delete {left} to begin again")
+        if (checksum := answers.checksum_at(place)) != part.checksum:
+            fault = "is gone" if checksum is None else "does not hold what was written"
+            paths = f"{self.path} and {self.journal}"
+            raise JournalError(f"{place}: {fault}; delete {paths} to begin again")
 
     def take(self, block: OutputRows) -> list[Part]:
         """See `Output`."""
@@ -526,10 +526,10 @@ class Parts(Output):
 
 
 def _encoded(
-    table: RowTable, encode: answers.Encode, folder: str | None, batch: Any, found: Any
+    table: RowTable, encode: answers.Encode, folder: str | None, batch: Any, result: Any
 ) -> OutputRows:
     """Encode the rows of a block; store them as a part if this process reaches the folder."""
-    rows, block = table.rows(batch, found), batch.block
+    rows, block = table.rows(batch, result), batch.block
     encoded = replace(rows.encoded(encode(rows.data)), read=answers.sums_of(block.records()))
     if folder is None:
         return encoded

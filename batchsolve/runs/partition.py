@@ -83,16 +83,16 @@ class PartitionSummary(Summary):
         return all(self.parts.values()) and not (self.invalid or self.undecided)
 
     def __str__(self) -> str:
-        said = [
+        parts = [
             f"{n:,} {name} ({100 * n / max(1, self.rows):.1f} %)" for name, n in self.parts.items()
         ]
         if self.groups:
-            said.append(f"{counted(self.groups, 'group')} of up to {self.largest:,} rows")
+            parts.append(f"{counted(self.groups, 'group')} of up to {self.largest:,} rows")
         if self.invalid:
-            said.append(f"{self.invalid:,} invalid")
+            parts.append(f"{self.invalid:,} invalid")
         if self.undecided:
-            said.append(f"{self.undecided:,} without a canonical form, compared as written")
-        return self.said([*said, f"seed {self.seed}"])
+            parts.append(f"{self.undecided:,} without a canonical form, compared as written")
+        return self.said([*parts, f"seed {self.seed}"])
 
 
 def partition(
@@ -156,14 +156,14 @@ def partition(
     --------
     >>> import pyarrow as pa
     >>> rows = ["1.....2..3.....4", "4.....3..2.....1", "12....2..3.....4", "12.............."]
-    >>> made = partition(pa.table({"puzzle": rows}), parts={"train": 0.75, "test": 0.25})
-    >>> made["train"].num_rows, made["test"]["puzzle"].to_pylist()
+    >>> tables = partition(pa.table({"puzzle": rows}), parts={"train": 0.75, "test": 0.25})
+    >>> tables["train"].num_rows, tables["test"]["puzzle"].to_pylist()
     (3, ['12..............'])
     """
     start = time.perf_counter()
-    how, files = settings_of(partition, settings, FileSettings)
-    given: dict[str, Any] = {"parts": parts, "by": by, "bins": bins, "seed": seed}
-    wanted, shares = PartSettings(**given), shares_of(parts)
+    pool_settings, files = settings_of(partition, settings, FileSettings)
+    keywords: dict[str, Any] = {"parts": parts, "by": by, "bins": bins, "seed": seed}
+    wanted, shares = PartSettings(**keywords), shares_of(parts)
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
     if "-" in sources:
@@ -177,7 +177,7 @@ def partition(
     facts = _facts_of(sources)
     for name in wanted.by:
         corpus.check_column(name)
-    pool, told = run_with(**how)
+    pool, told = run_with(**pool_settings)
     with told as tell, pool:
         labels, strata, names = _groups_of(corpus, wanted, totals, pool, (tell, files.chunk))
     sizes = np.bincount(labels, minlength=len(labels))
@@ -186,7 +186,7 @@ def partition(
     for s, name in enumerate(names if wanted.by else []):
         counts = np.bincount(part_of[strata == s], minlength=len(shares))
         totals.strata[name] = dict(zip(shares, counts.tolist(), strict=True))
-    made = {}
+    tables = {}
     with nullcontext("") if folder is None else _beside(folder) as beside:
         if folder is not None:  # other runs may have left tables, or rows, by now
             for target in _targets(folder, shares, sources).values():
@@ -195,10 +195,10 @@ def partition(
             is_in = part_of == k
             totals.parts[name] = int(np.count_nonzero(is_in))
             part = os.path.join(beside, os.path.basename(targets[name])) if targets else None
-            of_part = part, files, {**how, "on_progress": None}
-            rows = table_or_file(_part_spec(corpus, is_in), inputs, *of_part)
+            arguments = part, files, {**pool_settings, "on_progress": None}
+            rows = table_or_file(_part_spec(corpus, is_in), inputs, *arguments)
             if rows is not None:
-                made[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
+                tables[name] = with_columns_of(rows, inputs, np.flatnonzero(is_in))
         now = _facts_of(sources)
         for path in facts:
             if now.get(path) != facts[path]:
@@ -207,7 +207,7 @@ def partition(
     totals.seconds = time.perf_counter() - start
     totals.rows_per_second = totals.rows / totals.seconds
     LOG.info("%s", totals)
-    return made if folder is None else totals
+    return tables if folder is None else totals
 
 
 def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
@@ -222,19 +222,19 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
         ...
     batchsolve.errors.InputError: `parts` are shares that add up to 1, such as ..., not 0.9
     """
-    pairs: list[Any] = [one.strip().split("=", 1) for one in str(parts).split(",")]
+    pairs: list[Any] = [part.strip().split("=", 1) for part in str(parts).split(",")]
     if isinstance(parts, Mapping):
         pairs = list(parts.items())
-    wrong = f"`parts` are shares that add up to 1, such as {PARTS}, not"
+    rule = f"`parts` are shares that add up to 1, such as {PARTS}, not"
     try:
         shares = {str(name): float(share) for name, share in pairs}
     except (TypeError, ValueError):
-        raise InputError(f"{wrong} {quoted(parts)}") from None
+        raise InputError(f"{rule} {quoted(parts)}") from None
     if len(shares) < len(pairs):
         raise InputError(f"`parts` name a part twice: {quoted(parts)}")
     total = round(sum(shares.values()), 6)  # single precision has 7 digits
     if total != 1 or min(shares.values()) <= 0:
-        raise InputError(f"{wrong} {total}" if total != 1 else f"{wrong} {quoted(parts)}")
+        raise InputError(f"{rule} {total}" if total != 1 else f"{rule} {quoted(parts)}")
     if unusable := [name for name in shares if not re.fullmatch(r"\w[\w.-]*", name)]:
         raise InputError(f"a part is named by a word, such as train, not {quoted(unusable[0])}")
     return shares
@@ -242,7 +242,7 @@ def shares_of(parts: str | Mapping[str, float]) -> dict[str, float]:
 
 def _facts_of(sources: list[Any]) -> dict[str, Facts]:
     """Return the facts about those sources that are files, not tables or the text of a grid."""
-    return {one: facts_of(one) for one in sources if isinstance(one, str) and exists(one)}
+    return {path: facts_of(path) for path in sources if isinstance(path, str) and exists(path)}
 
 
 def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[str, str]:
@@ -261,7 +261,7 @@ def _targets(folder: str, shares: dict[str, float], sources: list[Any]) -> dict[
         suffix, packed = split_suffixes(sources[0])
     ending = suffix + (packed if suffix != ".parquet" else "") if suffix in SUFFIXES else ".csv"
     targets = {name: os.path.join(folder, name + ending) for name in shares}
-    ours = {*targets.values(), *(one for one in sources if isinstance(one, str))}
+    ours = {*targets.values(), *(path for path in sources if isinstance(path, str))}
     expected = set(map(os.path.realpath, ours))
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
         path = os.path.join(folder, name)
@@ -323,9 +323,9 @@ def _with_strata(secret: bytes, wanted: PartSettings, batch: Batch, answers: Ans
 
 
 def _groups_of(
-    corpus: Corpus, wanted: PartSettings, totals: PartitionSummary, pool: Pool, how: Any
+    corpus: Corpus, wanted: PartSettings, totals: PartitionSummary, pool: Pool, last: Any
 ) -> tuple[Ints, Ints, list[str]]:
-    """Read the rows of a corpus; `how` are the last arguments of `outputs_of`.
+    """Read the rows of a corpus; `last` are the last arguments of `outputs_of`.
 
     Returns
     -------
@@ -338,12 +338,12 @@ def _groups_of(
     """
     seen, edges, blocks = Seen(), [np.zeros((0, 2), np.int64)], []
     spec = Spec("partition", corpus, corpus.reader, totals=totals).searched()
-    for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, wanted), pool, *how):
+    for _, rows in outputs_of(spec, partial(_with_strata, seen.secret, wanted), pool, *last):
         keys, labelled = rows.data
         every = np.arange(seen.n_rows, seen.n_rows + rows.n_rows)
-        for those in seen.first_rows(keys).values():
-            is_later = those != UNSEEN
-            edges.append(np.column_stack([every[is_later], those[is_later]]))
+        for first in seen.first_rows(keys).values():
+            is_later = first != UNSEEN
+            edges.append(np.column_stack([every[is_later], first[is_later]]))
         blocks.append(labelled)
         totals.add(rows.sums)
     spec.end(pool, start=0)  # the parts are yet to be written, and the time taken then
@@ -352,8 +352,8 @@ def _groups_of(
     names = in_order(known, [ranges(wanted.bins) if wanted.bins else ()] * len(wanted.by))
     number_of = {name: k for k, name in enumerate(names)}  # whatever the blocks are
     strata = [np.zeros(0, np.int64)]
-    for each, labels in blocks:  # one of blank lines has none
-        strata.append(np.array([number_of[label] for label in labels], np.int64)[each])
+    for numbers, labels in blocks:  # one of blank lines has none
+        strata.append(np.array([number_of[label] for label in labels], np.int64)[numbers])
     labels_of = _labels(seen.n_rows, np.concatenate(edges))
     return labels_of, np.concatenate(strata), [*map(shown_key, names)]
 
@@ -361,15 +361,15 @@ def _groups_of(
 def _drawn(labels: Ints, strata: Ints, shares: dict[str, float], seed: int) -> Ints:
     """Return the number of the part of each row, given its group and its stratum."""
     rng, sizes = np.random.default_rng(seed), np.bincount(labels, minlength=len(labels))
-    several = np.flatnonzero(sizes > 1)
-    wanted = np.outer(list(shares.values()), np.bincount(strata))
-    room, part_of = wanted.astype(np.float64), np.full(len(labels), -1)
+    groups = np.flatnonzero(sizes > 1)
+    quotas = np.outer(list(shares.values()), np.bincount(strata))
+    room, part_of = quotas.astype(np.float64), np.full(len(labels), -1)
     order = np.argsort(labels, kind="stable")
-    begins = np.searchsorted(labels[order], several)
-    mixed = rng.permutation(len(several))
-    for k in mixed[np.argsort(-sizes[several[mixed]], kind="stable")].tolist():
-        rows = order[begins[k] : begins[k] + sizes[several[k]]]
-        part_of[rows] = _part_for(strata[rows], room, wanted.sum(axis=1), rng)
+    begins = np.searchsorted(labels[order], groups)
+    mixed = rng.permutation(len(groups))
+    for k in mixed[np.argsort(-sizes[groups[mixed]], kind="stable")].tolist():
+        rows = order[begins[k] : begins[k] + sizes[groups[k]]]
+        part_of[rows] = _part_for(strata[rows], room, quotas.sum(axis=1), rng)
     _fill(part_of, strata, room, rng)
     return part_of
 
@@ -384,11 +384,11 @@ def _fill(part_of: Ints, strata: Ints, room: Floats, rng: np.random.Generator) -
     carried = np.zeros(len(room))
     order = rng.spawn(1)[0].permutation(counts.size)
     for s in order[np.argsort(counts[order], kind="stable")].tolist():
-        wanted = room[:, s] + carried
-        n_each = _whole(wanted, int(counts[s]))
+        quotas = room[:, s] + carried
+        n_each = _whole(quotas, int(counts[s]))
         rows = rng.permutation(singles[strata[singles] == s])
         part_of[rows] = np.repeat(np.arange(len(room)), n_each)
-        carried = wanted - n_each
+        carried = quotas - n_each
 
 
 def _labels(n: int, edges: Ints) -> Ints:
@@ -410,24 +410,24 @@ def _labels(n: int, edges: Ints) -> Ints:
     return labels
 
 
-def _part_for(strata: Ints, room: Floats, wanted: Floats, rng: np.random.Generator) -> int:
+def _part_for(strata: Ints, room: Floats, quotas: Floats, rng: np.random.Generator) -> int:
     """Draw the part of a group, and take its room; parts with more room are more likely.
 
     A group that fits into none comes into that with the most room, of several into the emptiest.
     """
-    which, counts = np.unique(strata, return_counts=True)
-    free = room[:, which].clip(0).sum(axis=1)
+    present, counts = np.unique(strata, return_counts=True)
+    free = room[:, present].clip(0).sum(axis=1)
     fits = free * (free >= len(strata))
     if fits.any():
         part = int(rng.choice(len(free), p=fits / fits.sum()))
     else:
-        left = room[:, which].sum(axis=1).round(6)
-        part = max(range(len(left)), key=lambda p: (left[p], left[p] / wanted[p]))
-    room[part, which] -= counts
+        remaining = room[:, present].sum(axis=1).round(6)
+        part = max(range(len(remaining)), key=lambda p: (remaining[p], remaining[p] / quotas[p]))
+    room[part, present] -= counts
     return part
 
 
-def _whole(wanted: Floats, n: int) -> Ints:
+def _whole(quotas: Floats, n: int) -> Ints:
     """Return whole numbers near some numbers, none of them negative, that add up to n.
 
     Examples
@@ -435,8 +435,8 @@ def _whole(wanted: Floats, n: int) -> Ints:
     >>> _whole(np.array([2.6, 1.9, -0.5]), 4).tolist()
     [2, 2, 0]
     """
-    share = wanted.clip(0)
+    share = quotas.clip(0)
     share = share * n / share.sum() if share.sum() else np.full(len(share), n / len(share))
-    found = np.floor(share + 1e-9).astype(np.int64)
-    found[np.argsort(found - share, kind="stable")[: n - found.sum()]] += 1
-    return found
+    numbers = np.floor(share + 1e-9).astype(np.int64)
+    numbers[np.argsort(numbers - share, kind="stable")[: n - numbers.sum()]] += 1
+    return numbers

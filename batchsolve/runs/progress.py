@@ -91,8 +91,8 @@ class Sums(InWords):
         >>> print(Sums(column="quiz", rule_columns=["rules"]).columns)
         puzzle column 'quiz', no solution column, rules in rules
         """
-        given, others = self.solution_column, self.unread_columns
-        solutions = "no solution column" if given is None else f"solution column {quoted(given)}"
+        name, others = self.solution_column, self.unread_columns
+        solutions = "no solution column" if name is None else f"solution column {quoted(name)}"
         rules = f", rules in {', '.join(self.rule_columns)}" if self.rule_columns else ""
         unread = f"; {self.unread}: grids in {listed(others)}" if others else ""
         return f"{puzzles_taken(self.column)}, {solutions}{rules}{unread}"
@@ -216,10 +216,10 @@ def _show_tree(bar: Any, search: TreeSearch) -> None:
     """Show the finished share of a tree on a bar of tqdm, made as `TREE_BAR` says."""
     totals = search.totals
     rate = totals.nodes / max(totals.seconds, 1e-9)
-    found = counted(totals.count, "solution")
+    n_solutions = counted(totals.count, "solution")
     low, high = search.finished_between
     doubt = f", {low:.0%} to {high:.0%} finished" if high - low > MOST_APART else ""
-    bar.set_postfix_str(f"{found}, {rate:,.0f} nodes/s{doubt}", refresh=False)
+    bar.set_postfix_str(f"{n_solutions}, {rate:,.0f} nodes/s{doubt}", refresh=False)
     share = search.finished_share
     _begin_at(bar, share * search.nodes_before / max(1, totals.nodes))
     bar.update(share - bar.n)
@@ -268,9 +268,9 @@ def shown(
 def _drawn(bar: Bar) -> Iterator[Callable[..., None]]:
     from tqdm.auto import tqdm  # shows a widget in a notebook
 
-    show, how = bar
+    show, options = bar
     hidden = {"disable": True} if sys.stderr is None else {}  # as under pythonw
-    with tqdm(**how, **hidden) as drawn:
+    with tqdm(**options, **hidden) as drawn:
 
         def update(progress: Any) -> None:
             check_interrupt()

@@ -91,14 +91,14 @@ def count_projections(
     begin = time.monotonic()
     settings = SearchSettings(engine=engine, limit=1, time_limit=time_limit)
     settings = replace(settings, time_limit=None)  # that of a candidate
-    problem, [given] = problem_and_stacks(problem, stack, is_one=True)
-    wanted = _numbers_of(problem, items)
+    problem, [chosen] = problem_and_stacks(problem, stack, is_one=True)
+    numbers = _numbers_of(problem, items)
     choice = Choice(engine)
     check_can_count(choice, everything=False)
     choice.of(problem)
-    excludes = not _are_fixed(problem, wanted)
+    excludes = not _are_fixed(problem, numbers)
     if excludes and problem.bounds is None:
-        problem, wanted = _with_exclusions(problem), wanted + (wanted >= problem.n_primary)
+        problem, numbers = _with_exclusions(problem), numbers + (numbers >= problem.n_primary)
         with prefixed("projections to these items need stacks without an option", InputError):
             choice.of(problem)
 
@@ -108,15 +108,15 @@ def count_projections(
         return False
 
     visited: list[int] = []
-    source = _candidates(problem, wanted, given, excludes, look_at_clock, visited)
+    source = _candidates(problem, numbers, chosen, excludes, look_at_clock, visited)
     n_found, n_nodes, n_rows, failures = 0, 0, 0, list[str]()
     complete = True
     with Pool(jobs, backend, address) as pool, shown(on_progress, ROW_BAR) as tell:
         work = RowWork(choice, settings, partial(_Rows, problem), _sums_of, keep=0)
         rows = work.search(source, pool, waits=look_at_clock)
         try:
-            for _, (n, found, nodes, lost) in rows:
-                n_found, n_nodes, n_rows = n_found + found, n_nodes + nodes, n_rows + n
+            for _, (n, n_new, nodes, lost) in rows:
+                n_found, n_nodes, n_rows = n_found + n_new, n_nodes + nodes, n_rows + n
                 failures += lost
                 tell(Progress(n, Summary(rows=n_rows, solved=n_found)))
         except TimeIsUp:
@@ -130,15 +130,15 @@ def count_projections(
 def _numbers_of(problem: ExactCover, items: Sequence[str]) -> Ints:
     """Return the numbers of the items with these names or patterns."""
     names = [problem.item_name(i) for i in range(problem.n_items)]
-    numbers, wanted = set[int](), texts_in(items, "items")
-    if isinstance(items, str) or not wanted:
+    numbers, patterns = set[int](), texts_in(items, "items")
+    if isinstance(items, str) or not patterns:
         raise InputError(f"items are a list of names or patterns, such as ['r1c*'], not {items!r}")
-    for item in wanted:
-        if not (those := places_like(item, names)):
+    for item in patterns:
+        if not (matches := places_like(item, names)):
             raise InputError(
                 f"no item is called {quoted(item)}; there are {listed(names) or 'none'}"
             )
-        numbers.update(those)
+        numbers.update(matches)
     return np.array(sorted(numbers), np.int64)
 
 
@@ -163,7 +163,7 @@ def _with_exclusions(problem: ExactCover) -> ExactCover:
 def _candidates(
     problem: ExactCover,
     items: Ints,
-    given: UInts,
+    chosen: UInts,
     excludes: bool,
     look_at_clock: Callable[[], object],
     visited: list[int],
@@ -174,7 +174,7 @@ def _candidates(
     ----------
     problem : ExactCover
     items : ndarray of int64
-    given : ndarray of uint32
+    chosen : ndarray of uint32
         The stack that all of them contain.
     excludes : bool
         True if a stack excludes the options at these items that it does not take.
@@ -183,39 +183,39 @@ def _candidates(
     visited : list of int
         The nodes of each task are added to it.
     """
-    small, options = _at_items(problem, items, given)
-    others = np.setdiff1d(given, options)[::-1].astype(np.uint32)  # exclusions first
+    small, options = _at_items(problem, items, chosen)
+    others = np.setdiff1d(chosen, options)[::-1].astype(np.uint32)  # exclusions first
     engine: Engine = engine_for(AUTO, small)
-    left = Stacks.from_lists([np.flatnonzero(np.isin(options, given)).tolist()])
-    while len(left):
+    stacks = Stacks.from_lists([np.flatnonzero(np.isin(options, chosen)).tolist()])
+    while len(stacks):
         check_interrupt()
         look_at_clock()
-        left = left.with_roots(np.zeros(len(left), np.int64))
-        task = Task.of(left, budget=FIRST_BUDGET, keep=UNLIMITED, room=BLOCK, unordered=True)
+        stacks = stacks.with_roots(np.zeros(len(stacks), np.int64))
+        task = Task.of(stacks, budget=FIRST_BUDGET, keep=UNLIMITED, room=BLOCK, unordered=True)
         outcome = engine.search(small, task)
-        left, found = outcome.frontier, outcome.solutions
+        stacks, covers = outcome.frontier, outcome.solutions
         visited.append(int(outcome.nodes.sum()))
-        if len(found) and excludes:
-            yield _with_excluded(found, options, others, problem.n_options)
-        elif len(found):
-            places = np.repeat(found.offsets[:-1], others.size)
-            entries = np.insert(options[found.options], places, np.tile(others, len(found)))
-            offsets = found.offsets + others.size * np.arange(len(found) + 1)
-            yield Stacks(offsets, entries, np.arange(len(found)))
+        if len(covers) and excludes:
+            yield _with_excluded(covers, options, others, problem.n_options)
+        elif len(covers):
+            places = np.repeat(covers.offsets[:-1], others.size)
+            entries = np.insert(options[covers.options], places, np.tile(others, len(covers)))
+            offsets = covers.offsets + others.size * np.arange(len(covers) + 1)
+            yield Stacks(offsets, entries, np.arange(len(covers)))
 
 
-def _with_excluded(found: Stacks, options: UInts, others: UInts, n_options: int) -> Stacks:
+def _with_excluded(covers: Stacks, options: UInts, others: UInts, n_options: int) -> Stacks:
     """Return candidates as stacks that exclude the other options at their items."""
     excluded = others[others >= n_options] - n_options
     stacks = []
-    for cover in found:
-        taken = options[cover]
-        out = np.setdiff1d(np.setdiff1d(options, taken), excluded)  # before they are barred
-        stacks.append([*(out + n_options).tolist(), *others.tolist(), *taken.tolist()])
+    for cover in covers:
+        chosen = options[cover]
+        rest = np.setdiff1d(np.setdiff1d(options, chosen), excluded)  # before they are barred
+        stacks.append([*(rest + n_options).tolist(), *others.tolist(), *chosen.tolist()])
     return Stacks.from_lists(stacks)
 
 
-def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCover, UInts]:
+def _at_items(problem: ExactCover, items: Ints, chosen: UInts) -> tuple[ExactCover, UInts]:
     """Return the problem of the options with these items, and their numbers in the whole problem.
 
     The other items need no options. Those that may be in one only are secondary. An option without
@@ -225,13 +225,13 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     firsts = np.minimum.reduceat(problem.indices, problem.indptr[:-1])
     fitting = np.flatnonzero(firsts < problem.n_primary)
     if problem.bounds is None:
-        fitting = residual_of(problem, given.tolist()).options
-    fitting = np.union1d(fitting, given[given < problem.n_options])
-    has_some = np.add.reduceat(np.isin(problem.indices, items), problem.indptr[:-1]) > 0
-    options = fitting[has_some[fitting]].astype(np.uint32)
+        fitting = residual_of(problem, chosen.tolist()).options
+    fitting = np.union1d(fitting, chosen[chosen < problem.n_options])
+    is_at_items = np.add.reduceat(np.isin(problem.indices, items), problem.indptr[:-1]) > 0
+    options = fitting[is_at_items[fitting]].astype(np.uint32)
     wide = np.setdiff1d(np.flatnonzero(bounds[:, 1] > 1), items)
     primary = np.concatenate([items[items < problem.n_primary], wide])
-    rest = np.setdiff1d(np.arange(problem.n_items), primary)
+    others = np.setdiff1d(np.arange(problem.n_items), primary)
     begins, kept = problem.entries_of(options)
     indices, sizes = problem.indices[kept], np.diff(begins)
     lacks = ~np.isin(indices, primary)
@@ -240,7 +240,7 @@ def _at_items(problem: ExactCover, items: Ints, given: UInts) -> tuple[ExactCove
     )
     number = np.empty(problem.n_items, np.int64)
     number[primary] = np.arange(primary.size)
-    number[rest] = primary.size + lone.size + np.arange(rest.size)
+    number[others] = primary.size + lone.size + np.arange(others.size)
     bounds_of = np.concatenate([bounds[primary], np.tile([0, 1], (lone.size, 1))])
     bounds_of[items[items < problem.n_primary].size : primary.size, 0] = 0
     sizes[lone] += 1

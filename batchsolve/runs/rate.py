@@ -165,9 +165,9 @@ def rate(table: Any, **settings: Unpack[RateFields]) -> Any:
     >>> rated.drop_columns("puzzle").to_pylist()[0]["technique"]
     'hidden single in box'
     """
-    how, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
+    pool_settings, wanted, files = settings_of(rate, settings, RateSettings, FileSettings)
     spec = _rating(wanted, files, [TableSource(arrow_table(table))], Output())
-    return with_columns_of(table_of(spec, how), table)
+    return with_columns_of(table_of(spec, pool_settings), table)
 
 
 def rate_file(
@@ -205,8 +205,8 @@ def rate_file(
     >>> summary.rows, sum(summary.techniques.values())
     (10000, 10000)
     """
-    how, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
-    return run_files(partial(_rating, wanted, files), inputs, output, files, how)
+    pool_settings, wanted, files = settings_of(rate_file, settings, RateSettings, FileSettings)
+    return run_files(partial(_rating, wanted, files), inputs, output, files, pool_settings)
 
 
 def _rating(wanted: RateSettings, files: FileSettings, inputs: list[Any], output: Output) -> Spec:
@@ -235,10 +235,10 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
     for grids in batch.grids:
         is_unique = values.status[grids.rows] == Status.UNIQUE
         may_be = grids.are_plain & has_ratings(grids.shape.problem)
-        if (some := grids.rows[is_unique & may_be]).size:
-            is_rated[some] = True
-            puzzles[some] = grids.puzzles_of(some)
-            notations[some] = grids.shape.notation
+        if (rows := grids.rows[is_unique & may_be]).size:
+            is_rated[rows] = True
+            puzzles[rows] = grids.puzzles_of(rows)
+            notations[rows] = grids.shape.notation
         values.messages |= dict.fromkeys(grids.rows[is_unique & ~may_be].tolist(), NOT_RATED)
     puzzles, notations = puzzles[is_rated], notations[is_rated]
     levels, backtracks, backdoors = ratings_of(puzzles, wanted.backdoor, wanted.uniqueness)
@@ -251,7 +251,7 @@ def _rated(wanted: RateSettings, batch: Batch, answers: Answers) -> Found:
         columns["backdoor"] = pa.array(backdoors.astype(np.int64), mask=backdoors < 0)
     if wanted.steps:
         pairs = zip(puzzles, notations, strict=True)
-        texts = (steps_text(puzzle, wanted.uniqueness, one.names) for puzzle, one in pairs)
+        texts = (steps_text(grid, wanted.uniqueness, notation.names) for grid, notation in pairs)
         columns["steps"] = pa.array(texts, pa.string())
     places = pa.array(np.cumsum(is_rated) - 1, mask=~is_rated)
     columns = {name: column.take(places) for name, column in columns.items()}
@@ -318,9 +318,9 @@ def ratings_of(
     levels, backtracks, backdoors = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, "i1")
     for begin in range(0, n, _AT_ONCE):
         check_interrupt()
-        some = slice(begin, begin + _AT_ONCE)
-        rated = native.rate_grids(grids[some], uniqueness, backdoor)
-        levels[some], backtracks[some], backdoors[some] = rated
+        block = slice(begin, begin + _AT_ONCE)
+        rated = native.rate_grids(grids[block], uniqueness, backdoor)
+        levels[block], backtracks[block], backdoors[block] = rated
     if (backtracks < 0).any():
         raise InputError(
             f"grid {int(np.argmax(backtracks < 0))} does not have exactly one solution"
@@ -345,7 +345,7 @@ def steps_text(grid: Bytes, uniqueness: bool = False, names: Sequence[str] = "12
     ('last cell', {'r1c1': 1})
     """
     called = [int(name) if name.isdigit() else name for name in names]
-    steps = [_step(called, each) for each in native.steps_of(grid, uniqueness)]
+    steps = [_step(called, step) for step in native.steps_of(grid, uniqueness)]
     return json.dumps(steps, separators=(",", ":"))
 
 
@@ -366,8 +366,8 @@ def _step(called: list[int | str], step_of_core: Any) -> dict[str, Any]:
     if filled:
         step["fills"] = {_CELLS[cell]: called[digit] for cell, digit in filled}
     else:
-        by_cell = groupby(removed, key=lambda each: each[0])
+        by_cell = groupby(removed, key=lambda pair: pair[0])
         step["removes"] = {
-            _CELLS[cell]: [called[digit] for _, digit in some] for cell, some in by_cell
+            _CELLS[cell]: [called[digit] for _, digit in group] for cell, group in by_cell
         }
     return step

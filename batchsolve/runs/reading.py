@@ -170,28 +170,29 @@ def read_problem(
             f"{errors.wrong_kind(text)}; of a matrix of 0 and 1, make one by ExactCover.from_matrix"
         )
     text = os.fsdecode(text)
-    written = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules, "regions": regions}
+    settings = {"box": box, "alphabet": alphabet, "blank": blank, "rules": rules}
+    settings["regions"] = regions
     has_column = column is not None or rule_columns is not None
     if text == "-" or os.path.exists(text) or (is_address(text) and "#" not in text):
         if has_column:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
-        return _read_file(text, written)
+        return _read_file(text, settings)
     form, _, path = text.partition(":")
     if form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path)):
-        return _read_file(path, written, form)
+        return _read_file(path, settings, form)
     path, row = _split_row(text)
     is_family = form in FAMILIES
     is_name = is_family or (row is not None and os.path.exists(path))
-    if not is_name and (reading := _read_text(text, written)) is not None:
+    if not is_name and (reading := _read_text(text, settings)) is not None:
         if has_column:
             raise InputError(f"{reading.name}: is a grid, which has no columns to name")
         return reading
     if row is not None:
-        return _read_row(path, row, column, {**written, "rule_columns": rule_columns})
+        return _read_row(path, row, column, {**settings, "rule_columns": rule_columns})
     if not is_family:
-        why = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
-        raise InputError(f"{text}: {why}")
-    if has_column or any(each is not None for each in (box, alphabet, blank)):
+        fault = why_unseen(text) or f"no such file, nor one of the families {known_families()}"
+        raise InputError(f"{text}: {fault}")
+    if has_column or any(setting is not None for setting in (box, alphabet, blank)):
         raise InputError(
             f"{text}: only grids in files have a box, an alphabet, a blank or a column to name"
         )
@@ -204,10 +205,10 @@ def read_problem(
     return _reading(problem, text)
 
 
-def _read_text(text: str, written: Mapping[str, Any]) -> Reading | None:
+def _read_text(text: str, settings: Mapping[str, Any]) -> Reading | None:
     """Read the one grid of a text; return None for the name of a file."""
     try:
-        problem, notation, grid = read_grid(text, **written)
+        problem, notation, grid = read_grid(text, **settings)
     except BatchsolveError as error:
         is_name = isinstance(error, NoGridError) or re.search("[a-z]{2}", text)
         if is_name and "\n" not in text.strip():
@@ -276,8 +277,8 @@ def problem_and_stacks(
             options = option_numbers(stack) or clues
             reading.problem.check_stack(options)
             stacks = Stacks.equally_long(np.array([options], np.uint32), np.arange(1))
-    for one in stacks if clues else ():
-        if not set(clues).issubset(one.tolist()):
+    for begin in stacks if clues else ():
+        if not set(clues).issubset(begin.tolist()):
             raise InputError(
                 f"{reading.name}: a stack to begin with lacks some of its clues; add them "
                 f"(Reading.stack), or give the problem alone (Reading.problem)"
@@ -364,8 +365,8 @@ def _reading(problem: ExactCover, name: str) -> Reading:
     return Reading(problem, np.empty(0, np.uint32), name)
 
 
-def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading:
-    """Read the problem in a file; `written` says how a grid is: box, alphabet and blank."""
+def _read_file(path: str, settings: Mapping[str, Any], form: str = "") -> Reading:
+    """Read the problem in a file; `settings` are those of a grid: box, alphabet, …."""
     from batchsolve.tables.places import name_of, open_to_read
 
     name, opener = name_of(path), open_to_read if is_address(path) else opened
@@ -374,11 +375,11 @@ def _read_file(path: str, written: Mapping[str, Any], form: str = "") -> Reading
         nullcontext(sys.stdin.buffer) if path == "-" else opener(path) as file,
     ):
         data = content_of(file)
-    return read_content(data, path, written, form)
+    return read_content(data, path, settings, form)
 
 
 def read_content(
-    data: bytes, path: str, written: Mapping[str, Any] | None = None, form: str = ""
+    data: bytes, path: str, settings: Mapping[str, Any] | None = None, form: str = ""
 ) -> Reading:
     """Read the problem in the content of a file.
 
@@ -387,7 +388,7 @@ def read_content(
     data : bytes
     path : str
         The name of the file.
-    written : mapping, optional
+    settings : mapping, optional
         For grids: box, alphabet and the others, as for `read_problem`.
     form : str
         One of `FORMS`; by default the suffix of the file tells it.
@@ -399,7 +400,7 @@ def read_content(
     """
     from batchsolve.tables.places import name_of, suffix_of
 
-    name, written = name_of(path), written or {}
+    name, settings = name_of(path), settings or {}
     with errors.named_errors(name):
         suffix = suffix_of(path)
         packed = io.BytesIO(data)
@@ -410,8 +411,8 @@ def read_content(
             raise InputError("is empty; expected a grid or an exact cover problem")
         problem = _read_cover(data, f".{form}" if form else suffix, form)
         if problem is None:
-            return _read_grid(data, path, name, written)
-        if any(each is not None for each in written.values()):
+            return _read_grid(data, path, name, settings)
+        if any(setting is not None for setting in settings.values()):
             raise InputError("is an exact cover problem; only grids have a box and an alphabet")
     return _reading(problem, name)
 
@@ -423,7 +424,7 @@ def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     if suffix.removeprefix(".") in WRITTEN_ONLY:
         raise InputError(
             f"a {suffix} file is only written, by convert, and not read; read the problem that it "
-            f"was made of: {', '.join(f'.{each}' for each in FORMS)}, a grid, or a family"
+            f"was made of: {', '.join(f'.{form}' for form in FORMS)}, a grid, or a family"
         )
     if suffix == ".matrix" or cover_files.is_matrix(data):
         return cover_files.read_matrix(data)
@@ -459,17 +460,17 @@ def _text(data: bytes) -> str:
         raise InputError(errors.not_decoded(error, f" in line {line}")) from error
 
 
-def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) -> Reading:
+def _read_grid(data: bytes, path: str, name: str, settings: Mapping[str, Any]) -> Reading:
     """Read the one grid of a file, which is a drawing or the only row of a table."""
     from batchsolve.tables.places import suffix_of
 
     if data.startswith(_BINARY_TABLES):
-        return _only_row(_corpus_of(data, path, written), path, name)
+        return _only_row(_corpus_of(data, path, settings), path, name)
     try:
-        problem, notation, grid = read_grid(_text(data), name=name, **written)
+        problem, notation, grid = read_grid(_text(data), name=name, **settings)
         return Reading(problem, problem.stack(grid), name, notation)
     except InputError as error:  # also that a line is too short, or too long
-        if not any(each is not None for each in written.values()):
+        if not any(setting is not None for setting in settings.values()):
             for read in (cover_files.read_sets, cover_files.read_ec):  # they begin with their size
                 with suppress(InputError):
                     return _reading(read(_text(data)), name)
@@ -477,7 +478,7 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
             raise
         corpus = None
         with suppress(BatchsolveError):
-            corpus = _corpus_of(data, path, written)
+            corpus = _corpus_of(data, path, settings)
         if corpus is not None:
             return _only_row(corpus, path, name)
         if suffix_of(path) in TABLE_SUFFIXES:
@@ -493,12 +494,12 @@ def _read_grid(data: bytes, path: str, name: str, written: Mapping[str, Any]) ->
         ) from error
 
 
-def _corpus_of(data: bytes, path: str, written: Mapping[str, Any]) -> Corpus:
+def _corpus_of(data: bytes, path: str, settings: Mapping[str, Any]) -> Corpus:
     """Return the content of a file as a table of grids."""
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.detection import source_of
 
-    return Corpus([source_of(path, data)], FileSettings(**written))
+    return Corpus([source_of(path, data)], FileSettings(**settings))
 
 
 def _only_row(corpus: Corpus, path: str, name: str) -> Reading:
@@ -532,13 +533,13 @@ def _split_row(text: str) -> tuple[str, str | None]:
     return text[:place], text[place + 1 :]
 
 
-def _read_row(path: str, row: str, column: str | None, written: Mapping[str, Any]) -> Reading:
+def _read_row(path: str, row: str, column: str | None, settings: Mapping[str, Any]) -> Reading:
     from batchsolve.tables.corpus import Corpus
     from batchsolve.tables.places import name_of
 
     name = name_of(path)
     with errors.named_errors(name):
-        corpus = Corpus([path], FileSettings(column=column, **written))
+        corpus = Corpus([path], FileSettings(column=column, **settings))
         block, place = _find_row(corpus, path, row)
         batch = corpus.reader.read(block)
     with errors.named_errors(f"{name}#{row}"):
@@ -556,27 +557,27 @@ def _find_row(corpus: Corpus, path: str, row: str) -> tuple[Block, int]:
         )
     if number is None:
         corpus.check_column(column)
-    found: list[tuple[int, Block, int]] = []
+    matches: list[tuple[int, Block, int]] = []
     n_rows = 0
     for block in corpus.blocks():
         table, _ = block.rows()
         places = _where(table, column, value) if number is None else [number - n_rows - 1]
-        found += [(n_rows + place + 1, block, place) for place in places if place < len(table)]
-        if number is not None and found:
+        matches += [(n_rows + place + 1, block, place) for place in places if place < len(table)]
+        if number is not None and matches:
             break
         n_rows += len(table)
-    if not found and number is not None:
+    if not matches and number is not None:
         raise InputError(f"there is no row {number:,}; the last one is {n_rows:,}")
-    if not found:
+    if not matches:
         raise InputError(f"no row has {quoted(value)} in column {quoted(column)}")
-    if len(found) > 1:
-        numbers = [one[0] for one in found]
-        some = ", ".join(map(str, numbers[:5])) + (", …" if len(found) > 5 else "")
+    if len(matches) > 1:
+        numbers = [match[0] for match in matches]
+        few = ", ".join(map(str, numbers[:5])) + (", …" if len(matches) > 5 else "")
         raise InputError(
-            f"{len(found):,} rows have {quoted(value)} in column {quoted(column)} ({some}); name "
+            f"{len(matches):,} rows have {quoted(value)} in column {quoted(column)} ({few}); name "
             f"one by its number, as in {path}#{numbers[0]}"
         )
-    return found[0][1:]
+    return matches[0][1:]
 
 
 def _where(table: pa.Table, column: str, value: str) -> list[int]:

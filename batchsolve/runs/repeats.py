@@ -135,9 +135,9 @@ class Seen:
 
     def first_rows(self, keys: Keys) -> dict[str, Ints]:
         """Add the keys of the next rows; return the first row with each, or `UNSEEN`."""
-        found = {name: self._add(name, *each) for name, each in keys.items()}
-        self.n_rows += len(next(iter(found.values())))
-        return found
+        first = {name: self._add(name, *pair) for name, pair in keys.items()}
+        self.n_rows += len(next(iter(first.values())))
+        return first
 
     def _add(self, name: str, keys: Words, counted: Bools) -> Ints:
         """Add the keys of the next rows to the table of a name; return the first row with each.
@@ -239,16 +239,16 @@ def _row_keys(
                 cells, has = solution, has & (solution > 0).all(axis=1)
             if name.endswith(FORM):  # of solutions, also of rows with own rules
                 may_have = grids.are_plain if is_puzzle else problem.first_clashes(solution) < 0
-                cells, found = _with_forms(grids.shape, cells, np.flatnonzero(has & may_have))
-                without = np.setdiff1d(np.flatnonzero(has), found)
+                cells, places = _with_forms(grids.shape, cells, np.flatnonzero(has & may_have))
+                without = np.setdiff1d(np.flatnonzero(has), places)
                 undecided += rows[without].tolist() if is_puzzle else []
             kind: object = "solution", cells.shape[1]
             if is_puzzle:  # equal puzzles have the same kind
                 kind, cells = (problem.fingerprint, rules.names), rules.key_digits(cells, grids.own)
             keys[name][0][rows] = grid_keys(secret, kind, cells)
             keys[name][1][rows] = has
-    wrong = [*np.flatnonzero(~is_valid)[:1].tolist(), *undecided]
-    first = (min(wrong), "invalid, or without a canonical form") if wrong else None
+    faulty = [*np.flatnonzero(~is_valid)[:1].tolist(), *undecided]
+    first = (min(faulty), "invalid, or without a canonical form") if faulty else None
     counts = sums.counts | {"undecided": len(undecided)}
     return OutputRows(keys, n, sums._replace(counts=counts, first_invalid=first))
 
@@ -310,11 +310,11 @@ class DedupeSummary(Sums):
 
     def __str__(self) -> str:
         doubts = {"invalid": self.invalid, "without a canonical form": self.undecided}
-        said = ", ".join(f"{n:,} of them {what}" for what, n in doubts.items() if n)
-        parts = [f"{self.kept:,} kept" + (f" ({said})" if said else "")]
-        others = {"repeated": self.repeated, "known": self.known}
-        others["invalid in the files of --against"] = self.known_invalid
-        parts += [f"{n:,} {what}" for what, n in others.items() if n]
+        notes = ", ".join(f"{n:,} of them {words}" for words, n in doubts.items() if n)
+        parts = [f"{self.kept:,} kept" + (f" ({notes})" if notes else "")]
+        counts = {"repeated": self.repeated, "known": self.known}
+        counts["invalid in the files of --against"] = self.known_invalid
+        parts += [f"{n:,} {words}" for words, n in counts.items() if n]
         alike = ""
         if self.same_solution:
             rules = " --rule-columns none" if self.rule_columns else ""
@@ -396,27 +396,27 @@ def dedupe(inputs: Any, output: FileName | None = None, **settings: Unpack[Dedup
     >>> dedupe(folder / "in.txt", folder / "out.csv", up_to_symmetry=True).kept
     1
     """
-    how, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
-    others, what = each_of(wanted.against), "a file to compare with"
+    pool_settings, wanted, files = settings_of(dedupe, settings, DedupeSettings, FileSettings)
+    others, role = each_of(wanted.against), "a file to compare with"
     inputs = table_or_each(inputs)
     sources = files_and_tables("the input", inputs)
-    known = [files_and_tables(what, one, f"against[{k}]") for k, one in enumerate(others)]
+    known = [files_and_tables(role, table, f"against[{k}]") for k, table in enumerate(others)]
     check_read_once(sources, *known)
     target = None if output is None else path_of("the output", output)
     if target is not None:
         if isinstance(output_at(target), Parts):
             raise InputError(f"{target}: name one file to write to, such as kept.parquet")
-        for other, theirs in zip([inputs, *others], [sources, *known], strict=True):
-            refuse_own_output(other, theirs, target)
+        for argument, paths in zip([inputs, *others], [sources, *known], strict=True):
+            refuse_own_output(argument, paths, target)
     search = _Repeats(wanted, files)
-    corpora = [Corpus(each, replace(files, filename=False), more_tables=True) for each in known]
+    corpora = [Corpus(names, replace(files, filename=False), more_tables=True) for names in known]
     spec = search.over(Corpus(sources, files, more_tables=bool(known)), corpora)
-    made = table_or_file(spec, inputs, target, files, how)
+    rows = table_or_file(spec, inputs, target, files, pool_settings)
     LOG.info("%s", search.totals)
-    if made is None:
+    if rows is None:
         return search.totals
     is_kept = np.concatenate([np.zeros(0, np.bool_), *search.kept])
-    return with_columns_of(made, inputs, np.flatnonzero(is_kept | wanted.mark))
+    return with_columns_of(rows, inputs, np.flatnonzero(is_kept | wanted.mark))
 
 
 def check_same_rules(corpus: Corpus, other: Corpus) -> None:
@@ -475,14 +475,14 @@ class _Repeats:
         for other in others:
             check_same_rules(corpus, other)
         if self.wanted.up_to_symmetry:
-            for one in (corpus, *others):
-                check_shape(one.reader.main.problem)
+            for table in (corpus, *others):
+                check_shape(table.reader.main.problem)
         note_columns(self.totals, corpus)  # also where no run does it at its end
-        are_solved = [None not in (corpus.solution_column, one.solution_column) for one in others]
-        learned = list(zip(others, map(self._keys, are_solved), strict=True))
-        begin, look = partial(self._learn, learned), self._keys(any(are_solved))
-        given = "dedupe", corpus, corpus.reader, partial(kept_table, self.wanted.mark), self.totals
-        return Spec(*given, begin=begin, look=look, decide=self._decide)
+        given = [None not in (corpus.solution_column, other.solution_column) for other in others]
+        learned = list(zip(others, map(self._keys, given), strict=True))
+        begin, look = partial(self._learn, learned), self._keys(any(given))
+        fields = "dedupe", corpus, corpus.reader, partial(kept_table, self.wanted.mark), self.totals
+        return Spec(*fields, begin=begin, look=look, decide=self._decide)
 
     def _keys(self, with_solutions: bool) -> Write:
         """Return the function that makes the keys of a batch."""
@@ -490,35 +490,35 @@ class _Repeats:
         end = FORM if self.wanted.up_to_symmetry else ""
         return partial(row_keys, self.seen.secret, [f"{name}{end}" for name in names])
 
-    def _learn(self, others: list[tuple[Corpus, Write]], pool: Pool, tell: Tell) -> None:
+    def _learn(self, pairs: list[tuple[Corpus, Write]], pool: Pool, tell: Tell) -> None:
         """Add the keys of the files and tables of ``against``."""
-        for other, keys in others:
-            spec = Spec("dedupe", other, other.reader, totals=self.totals)
-            for block, found in outputs_of(spec, keys, pool, tell, self.settings.chunk):
-                self._look_up(block, found)
-                self.totals.known_invalid += found.sums.counts["invalid"]
+        for corpus, write in pairs:
+            spec = Spec("dedupe", corpus, corpus.reader, totals=self.totals)
+            for block, output in outputs_of(spec, write, pool, tell, self.settings.chunk):
+                self._look_up(block, output)
+                self.totals.known_invalid += output.sums.counts["invalid"]
             self.source = -1
         self.totals.known_rows = self.seen.n_known = self.seen.n_rows
 
-    def _decide(self, n_before: int, block: Block, found: OutputRows) -> Decision:
+    def _decide(self, n_before: int, block: Block, findings: OutputRows) -> Decision:
         """Decide which rows of a block are kept, and count them."""
-        first, *solutions = self._look_up(block, found)
+        first, *solutions = self._look_up(block, findings)
         is_new, is_known = first == UNSEEN, self.seen.is_known(first)
-        each = {"kept": [is_new], "known": [is_known], "repeated": [~is_new & ~is_known]}
-        each |= {"same_solution": [is_new & self.seen.is_known(those) for those in solutions]}
-        counts = {name: int(np.count_nonzero(those)) for name, those in each.items()}
-        self.totals.add(RowSums(counts | found.sums.counts))
+        masks = {"kept": [is_new], "known": [is_known], "repeated": [~is_new & ~is_known]}
+        masks |= {"same_solution": [is_new & self.seen.is_known(rows) for rows in solutions]}
+        counts = {name: int(np.count_nonzero(mask)) for name, mask in masks.items()}
+        self.totals.add(RowSums(counts | findings.sums.counts))
         self.kept.append(is_new)
         if not self.wanted.mark:
             return first, None
         return first, {row: self._name_of(row) for row in np.unique(first[~is_new]).tolist()}
 
-    def _look_up(self, block: Block, found: OutputRows) -> Iterable[Ints]:
+    def _look_up(self, block: Block, findings: OutputRows) -> Iterable[Ints]:
         """Return the first rows with the same keys, for the rows of the next block."""
         if block.source != self.source:
             self.source = block.source
             self.files.append((self.seen.n_rows, block.name))
-        return self.seen.first_rows(found.data).values()
+        return self.seen.first_rows(findings.data).values()
 
     def _name_of(self, row: int) -> str:
         """Return the name of a row for `batchsolve show`."""
@@ -606,8 +606,8 @@ class Audit(InWords):
     @property
     def complete(self) -> bool:
         """True if every row was compared, and no test row leaks."""
-        each = self.train, self.test
-        return not (self.test.leaks or any(one.invalid or one.undecided for one in each))
+        tables = self.train, self.test
+        return not (self.test.leaks or any(table.invalid or table.undecided for table in tables))
 
     @property
     def columns(self) -> list[str]:
@@ -618,7 +618,7 @@ class Audit(InWords):
     def facts(self) -> dict[str, Any]:
         """The counts of both tables, in JSON types."""
         pairs = (("train", self.train), ("test", self.test))
-        tables = {name: {key: getattr(one, key) for key in LINES} for name, one in pairs}
+        tables = {name: {key: getattr(table, key) for key in LINES} for name, table in pairs}
         return {**tables, "leaks": self.test.leaks, "checksums": self.checksums}
 
     @property
@@ -633,7 +633,7 @@ class Audit(InWords):
         """Return the cells of the table, the heads first."""
         lines = [["", "train", "test"]]
         for k, (name, words) in enumerate(LINES.items()):
-            numbers = [f"{getattr(one, name):,}" for one in (self.train, self.test)]
+            numbers = [f"{getattr(table, name):,}" for table in (self.train, self.test)]
             if k >= len(LINES) - LEAKS:
                 numbers[0] = ""
             lines.append([words, *numbers])
@@ -688,19 +688,19 @@ def audit(train: Any, test: Any, **settings: Unpack[AuditFields]) -> Audit:
     >>> import pyarrow as pa
     >>> train = pa.table({"puzzle": ["1.....2..3.....4"]})
     >>> test = pa.table({"puzzle": ["4.....3..2.....1", "12....2..3.....4", "12.............."]})
-    >>> found = audit(train, test).test
-    >>> found.puzzle_up_to_symmetry, found.solution, found.multiple, found.leaks
+    >>> sums = audit(train, test).test
+    >>> sums.puzzle_up_to_symmetry, sums.solution, sums.multiple, sums.leaks
     (1, 1, 1, 2)
     """
     begin = time.perf_counter()
-    how, files = settings_of(audit, settings, FileSettings)
-    named = (("train", train), ("test", test))
-    inputs = [files_and_tables(f"the {name} table", table, name) for name, table in named]
+    pool_settings, files = settings_of(audit, settings, FileSettings)
+    tables = (("train", train), ("test", test))
+    inputs = [files_and_tables(f"the {name} table", table, name) for name, table in tables]
     check_read_once(*inputs)
-    corpora = [Corpus(each, files, more_tables=True) for each in inputs]
+    corpora = [Corpus(sources, files, more_tables=True) for sources in inputs]
     check_same_rules(*corpora)
     sums, seen = [AuditedTable(), AuditedTable()], Seen()
-    pool, told = run_with(**how)
+    pool, told = run_with(**pool_settings)
     with told as tell, pool:
         for corpus, totals in zip(corpora, sums, strict=True):
             note_columns(totals, corpus)
@@ -709,7 +709,7 @@ def audit(train: Any, test: Any, **settings: Unpack[AuditFields]) -> Audit:
             keys = partial(solved_keys, seen.secret, KEYS)
             for _, rows in outputs_of(spec, keys, pool, tell, files.chunk):
                 _count(seen, rows, totals)
-    paths = [path for each in inputs for path in each if isinstance(path, str)]
+    paths = [path for sources in inputs for path in sources if isinstance(path, str)]
     digests = {
         name_of(path): _digest(path) for path in paths if path != "-" and os.path.isfile(path)
     }
@@ -722,12 +722,12 @@ def _count(seen: Seen, rows: OutputRows, totals: AuditedTable) -> None:
     for suffix in ("", FORM):
         puzzle, solution = (first[f"{name}{suffix}"] for name in ("puzzle", "solution"))
         same = seen.is_known(puzzle)
-        found = {
+        masks = {
             "repeated": (puzzle != UNSEEN) & ~same,
             "puzzle": same,
             "solution": seen.is_known(solution) & ~same,
         }
-        counts |= {f"{name}{suffix}": int(those.sum()) for name, those in found.items()}
+        counts |= {f"{name}{suffix}": int(mask.sum()) for name, mask in masks.items()}
     totals.add(RowSums(counts))
 
 

@@ -229,15 +229,15 @@ class Run(AbstractContextManager["Run"]):
 
     def _tree_of(self, pool: Pool, settings: SearchSettings, begin: Piece) -> TreeSearch:
         """Return the search of the outstanding stacks."""
-        how: dict[str, Any] = {"totals": self._totals, "keep": self.keep}
+        keywords: dict[str, Any] = {"totals": self._totals, "keep": self.keep}
         if self._wanted is not None:
             best = self._wanted, self._best
-            return CheapestSearch(self._problem, *best, settings, begin, pool, **how)
+            return CheapestSearch(self._problem, *best, settings, begin, pool, **keywords)
         if self._collect:
             render = partial(cover_parquet, self._problem, self._notation)
-            how |= {"collect": True, "render": render}
-        how["symmetries"] = self._group
-        return TreeSearch(self._problem, settings, begin, pool, **how)
+            keywords |= {"collect": True, "render": render}
+        keywords["symmetries"] = self._group
+        return TreeSearch(self._problem, settings, begin, pool, **keywords)
 
     def _make_directory(self, journal: str, resume: bool) -> None:
         home, folder = self._directory, self._solutions.path
@@ -252,8 +252,8 @@ class Run(AbstractContextManager["Run"]):
                         f"{home}: a run is kept there; go on with `resume`, or name another "
                         f"directory"
                     )
-                found = os.listdir(folder) if os.path.isdir(folder) else []
-                if not os.path.getsize(journal) and any(map(self._solutions.is_part, found)):
+                names = os.listdir(folder) if os.path.isdir(folder) else []
+                if not os.path.getsize(journal) and any(map(self._solutions.is_part, names)):
                     raise JournalError(
                         f"{journal}: is empty, but {folder} holds solutions; delete {home} to "
                         f"begin again, or name another directory"
@@ -301,16 +301,16 @@ class Run(AbstractContextManager["Run"]):
         state = {**_recorded(self._totals), **shares}
         if self._wanted is None:
             return state
-        each = ((as_json(self._problem, cover), cover.decisions) for cover in self._best)
-        return {**state, COVERS: [named | {"decisions": taken} for named, taken in each]}
+        pairs = ((as_json(self._problem, cover), cover.decisions) for cover in self._best)
+        return {**state, COVERS: [record | {"decisions": decisions} for record, decisions in pairs]}
 
     def write_parts(self, outputs: list[tuple[pa.Buffer, int]]) -> list[Part]:
         """Write rendered solutions to files; return the parts."""
         parts = [(part, n) for part, n in outputs if part.size >= SMALL_BYTES]
-        if rest := [(part, n) for part, n in outputs if part.size < SMALL_BYTES]:
-            parts.append((joined([part for part, _ in rest]), sum(n for _, n in rest)))
-        rows = (OutputRows(None, n).encoded(part) for part, n in parts)
-        written = [part for each in rows for part in self._solutions.take(each)]
+        if small := [(part, n) for part, n in outputs if part.size < SMALL_BYTES]:
+            parts.append((joined([part for part, _ in small]), sum(n for _, n in small)))
+        blocks = (OutputRows(None, n).encoded(part) for part, n in parts)
+        written = [part for block in blocks for part in self._solutions.take(block)]
         self._solutions.sync()
         return written
 
@@ -320,10 +320,10 @@ def _records_of(piece: Piece) -> list[OpenStack]:
     options = piece.stacks.options.astype("<u4").tobytes()
     bounds = (4 * piece.stacks.offsets).tolist()
     branches = [row.tobytes() for row in piece.stacks.all_branches.astype("<u4")]
-    each = zip(
+    records = zip(
         piece.ids.tolist(), bounds, bounds[1:], branches, piece.weights.tolist(), strict=False
     )
-    return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in each]
+    return [(number, options[a:b], branch, weight) for number, a, b, branch, weight in records]
 
 
 def _recorded(totals: Totals) -> dict[str, Any]:
@@ -352,7 +352,7 @@ def describe_run(directory: str) -> dict[str, Any]:
         "name": about["name"],
         **about["settings"],
         "finished_share": float(not stacks) if share is None else round(share, 4),
-        "finished_between": between and [round(each, 4) for each in between],
+        "finished_between": between and [round(bound, 4) for bound in between],
         **_sums_in(state),
         "complete": not stacks,
         "outstanding": len(stacks),

@@ -87,8 +87,8 @@ class Answer:
 
     def _repr_html_(self) -> str:
         """Return the solution as a grid, or the reason for its absence, for a notebook."""
-        why = escape(self.message or f"{counted(self.n_solutions, 'solution')} found")
-        facts = f"<p>{self.status}, {why}</p>"
+        note = escape(self.message or f"{counted(self.n_solutions, 'solution')} found")
+        facts = f"<p>{self.status}, {note}</p>"
         if self.solution is None:
             return facts
         cover = self.problem.stack(self.problem.parse(self.solution, self.alphabet)).tolist()
@@ -137,8 +137,8 @@ class BatchResult(InWords):
 
     def __str__(self) -> str:
         names, numbers = np.unique(self.status, return_counts=True)
-        each = ", ".join(f"{n:,} {name}" for name, n in zip(names, numbers, strict=True))
-        return f"{counted(len(self), 'row')}: {each or 'none'}"
+        counts = ", ".join(f"{n:,} {name}" for name, n in zip(names, numbers, strict=True))
+        return f"{counted(len(self), 'row')}: {counts or 'none'}"
 
     def _repr_html_(self) -> str:
         """Return a table of the first rows for a notebook."""
@@ -252,8 +252,8 @@ def solve_batch(
             solutions[at], status[at], n_solutions[at], nodes[at], faults = part
             messages |= {begin + row: message for row, message in faults.items()}
             if on_progress:
-                more = {"rows": at.stop - begin, "nodes": int(nodes[at].sum())}
-                totals.add(RowSums(rows_of_each(status[at]) | more))
+                sums = {"rows": at.stop - begin, "nodes": int(nodes[at].sum())}
+                totals.add(RowSums(rows_of_each(status[at]) | sums))
                 tell(Progress(at.stop - begin, totals, n))
             begin = at.stop
     if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
@@ -269,8 +269,8 @@ def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> 
     """Return the answers to a block of rows as arrays."""
     solutions, solved = answers.grids(problem)
     if len(solved) < len(answers):
-        found, solutions = solutions, np.zeros((len(answers), problem.n_cells), np.uint8)
-        solutions[solved] = found
+        grids, solutions = solutions, np.zeros((len(answers), problem.n_cells), np.uint8)
+        solutions[solved] = grids
     status, messages = batch.statuses(answers, limit)
     return solutions, status, np.minimum(answers.counts, limit), answers.nodes, messages
 
@@ -327,8 +327,8 @@ def solve(
     write = partial(_found, problem, limit)
     choice = Choice.for_grids(AUTO, problem, limit, sizes_vary=False)
     work = RowWork(choice, SearchSettings(limit=limit), batch_of, write)
-    found: _Found = work.search_alone(block)
-    [solution], [status], [n_solutions], [nodes], messages = found
+    result: _Found = work.search_alone(block)
+    [solution], [status], [n_solutions], [nodes], messages = result
     return Answer(
         status=str(STATUS_NAMES[status]),
         solution=notation.write(solution) if n_solutions else None,
@@ -412,8 +412,8 @@ def canonical_forms(
             if faults := batch.invalid_rows():
                 raise InputError(f"grid {done + min(faults)}: {faults[min(faults)]}")
             digits = np.empty((len(batch), problem.n_cells), np.uint8)
-            for some in batch.grids:
-                digits[some.rows] = some.puzzles
+            for part in batch.grids:
+                digits[part.rows] = part.puzzles
             parts.append(forms_of(problem, digits))
             done += len(batch)
             tell(done)
@@ -474,7 +474,7 @@ def rows_of(
     )
     if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
         raise InputError(f"grids are an array, or texts in a list, {wrong_kind(grids)}")
-    has_rules = any(each is not None for each in (written.box, written.rules, written.regions))
+    has_rules = any(rule is not None for rule in (written.box, written.rules, written.regions))
     if problem is not None and has_rules:
         raise InputError("the problem has its box, rules and regions; leave these out")
     texts = text_column(grids)
@@ -509,37 +509,37 @@ def rows_of(
     return main, usual_notation(main.n_digits), blocks, batch_of, len(digits)
 
 
-def _kinds_of(given: Any, n: int) -> tuple[list[GridProblem], Ints]:
+def _kinds_of(problems: Any, n: int) -> tuple[list[GridProblem], Ints]:
     """Return the different problems of n grids, and the number of that of each grid.
 
     They have the same cells and digits. One problem may be given for all, or one for each.
     """
-    if isinstance(given, GridProblem):
-        return [given], np.zeros(n, np.int64)
-    if not isinstance(given, Sequence) or isinstance(given, str | bytes):
-        raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(given)}")
-    if len(given) != n or not n:
-        raise InputError(f"{counted(len(given), 'problem')} for {counted(n, 'grid')}")
+    if isinstance(problems, GridProblem):
+        return [problems], np.zeros(n, np.int64)
+    if not isinstance(problems, Sequence) or isinstance(problems, str | bytes):
+        raise InputError(f"the problem is a Sudoku, such as Sudoku(3, 3), not {quoted(problems)}")
+    if len(problems) != n or not n:
+        raise InputError(f"{counted(len(problems), 'problem')} for {counted(n, 'grid')}")
     kinds: list[GridProblem] = []
     numbers: dict[str, int] = {}
-    for each in given:
-        if not isinstance(each, GridProblem) or isinstance(each, Variants):
-            raise InputError(f"the problem of a grid is a Sudoku or a Variant, not {quoted(each)}")
-        if (each.n_cells, each.n_digits) != (given[0].n_cells, given[0].n_digits):
+    for kind in problems:
+        if not isinstance(kind, GridProblem) or isinstance(kind, Variants):
+            raise InputError(f"the problem of a grid is a Sudoku or a Variant, not {quoted(kind)}")
+        if (kind.n_cells, kind.n_digits) != (problems[0].n_cells, problems[0].n_digits):
             raise InputError(
-                f"grids of an array have the same cells and digits, not those of {given[0]!r} "
-                f"and of {each!r}; call solve_batch for each size"
+                f"grids of an array have the same cells and digits, not those of {problems[0]!r} "
+                f"and of {kind!r}; call solve_batch for each size"
             )
-        if numbers.setdefault(each.fingerprint, len(kinds)) == len(kinds):
-            kinds.append(each)
-    return kinds, np.array([numbers[each.fingerprint] for each in given])
+        if numbers.setdefault(kind.fingerprint, len(kinds)) == len(kinds):
+            kinds.append(kind)
+    return kinds, np.array([numbers[kind.fingerprint] for kind in problems])
 
 
 def _parts_of(kinds: list[GridProblem], kind_of: Ints, first: int) -> list[Part]:
     """Return the problems of the grids of a block, given the number of its first grid."""
-    those = np.flatnonzero(np.bincount(kind_of)).tolist()
-    each = ((kind, np.flatnonzero(kind_of == kind)) for kind in those)
-    return [(kinds[kind].at(first + rows), rows) for kind, rows in each]
+    numbers = np.flatnonzero(np.bincount(kind_of)).tolist()
+    pairs = ((kind, np.flatnonzero(kind_of == kind)) for kind in numbers)
+    return [(kinds[kind].at(first + rows), rows) for kind, rows in pairs]
 
 
 def _of_one_size(reader: Reader, block: Block) -> Batch:

@@ -81,9 +81,9 @@ def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     >>> solved["solution"].to_pylist(), solved["status"].to_pylist()
     (['1243342143122134', None], ['unique', 'invalid'])
     """
-    how, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
+    pool_settings, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
     spec = solving(Corpus([TableSource(arrow_table(table))], files), search, files)
-    return with_columns_of(table_of(spec, how), table)
+    return with_columns_of(table_of(spec, pool_settings), table)
 
 
 @overload
@@ -132,8 +132,8 @@ def solve_stream(tables: Any, **settings: Unpack[SolveFields]) -> Iterator[Any]:
     >>> [table["status"].to_pylist() for table in solve_stream(tables)]
     [['unique'], ['multiple']]
     """
-    how, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
-    return _solved_one_by_one(_each_table(tables), search, files, *run_with(**how))
+    pool_settings, search, files = settings_of(solve_stream, settings, SearchSettings, FileSettings)
+    return _solved_one_by_one(_each_table(tables), search, files, *run_with(**pool_settings))
 
 
 def _each_table(tables: Any) -> Iterator[Any]:
@@ -159,10 +159,10 @@ def _solved_one_by_one(
 ) -> Iterator[Any]:
     """Yield tables with columns of answers."""
     numbered = enumerate(tables, 1)
-    sources = ((each, TableSource(arrow_table(each), f"table {k:,}")) for k, each in numbered)
+    sources = ((table, TableSource(arrow_table(table), f"table {k:,}")) for k, table in numbered)
     first = []
-    for each, source in sources:
-        first.append((each, source))
+    for table, source in sources:
+        first.append((table, source))
         if source.length:
             break
     if not first:
@@ -174,12 +174,12 @@ def _solved_one_by_one(
         def tell(progress: Progress) -> None:
             show(replace(progress, expected_rows=None))  # more tables may come
 
-        for each, source in chain(first, sources):
-            read = copy(corpus)
+        for table, source in chain(first, sources):
+            current = copy(corpus)
             if source is not first[-1][1]:
-                read.move_to(source, files.rule_columns)
-            made = tables_of(replace(spec, source=read, reader=read.reader), pool, tell)
-            yield with_columns_of(pa.concat_tables(list(made)), each)
+                current.move_to(source, files.rule_columns)
+            parts = tables_of(replace(spec, source=current, reader=current.reader), pool, tell)
+            yield with_columns_of(pa.concat_tables(list(parts)), table)
 
 
 def solving(
@@ -255,8 +255,8 @@ def solve_file(inputs: FileNames, output: FileName, **settings: Unpack[SolveFile
     1.....2..3.....4,1243342143122134,unique,1,
     <BLANKLINE>
     """
-    how, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
-    return run_files(partial(_solving, search, files), inputs, output, files, how)
+    pool_settings, search, files = settings_of(solve_file, settings, SearchSettings, FileSettings)
+    return run_files(partial(_solving, search, files), inputs, output, files, pool_settings)
 
 
 def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
@@ -334,8 +334,8 @@ def count_file(inputs: FileNames, output: FileName, **settings: Unpack[CountFile
     queens:x,,,,,,"queens:x: 'x' is not a size; write queens:N, such as queens:8"
     <BLANKLINE>
     """
-    how, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
-    return run_files(partial(_counting, search, files), inputs, output, files, how)
+    pool_settings, search, files = settings_of(count_file, settings, SearchSettings, FileSettings)
+    return run_files(partial(_counting, search, files), inputs, output, files, pool_settings)
 
 
 def _counting(

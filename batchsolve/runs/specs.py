@@ -218,18 +218,18 @@ def _passed(
     if spec.choice is not None:
         work = RowWork(spec.choice, spec.search, read, write, spec.keep)
         return work.search(blocks, pool, spec.size, source.waits)
-    done = partial(_written, read, write)
+    write_rows = partial(_written, read, write)
     answers_to = spec.decide
     if answers_to is None:
-        return in_turn(blocks, pool, done)
+        return in_turn(blocks, pool, write_rows)
 
-    def decide(block: Block, found: Any) -> Any:
+    def decide(block: Block, findings: Any) -> Any:
         nonlocal n_before
-        first, n_before = n_before, n_before + (found.n_rows if spec.look else found)
-        return answers_to(first, block, found)
+        first, n_before = n_before, n_before + (findings.n_rows if spec.look else findings)
+        return answers_to(first, block, findings)
 
     look = partial(_written, read, spec.look) if spec.look else Block.n_rows
-    return in_turn(blocks, pool, look, decide, done)
+    return in_turn(blocks, pool, look, decide, write_rows)
 
 
 def _written(read: Callable[[Any], Any], write: Write, block: Any, answers: Any = None) -> Any:
@@ -255,25 +255,25 @@ def run_with(on_progress: OnProgress = None, **workers: Any) -> tuple[Pool, Told
     return Pool(**workers), shown(on_progress, ROW_BAR)
 
 
-def in_memory(spec: Spec, how: Mapping[str, Any], most_rows: int | None = None) -> pa.Table:
-    """Return the output table of a specification; `how` are the arguments of `run_with`."""
+def in_memory(spec: Spec, pool_settings: dict[str, Any], most_rows: int | None = None) -> pa.Table:
+    """Return the output table of a specification; the settings of the pool are for `run_with`."""
     start = time.perf_counter()
-    pool, told = run_with(**how)
+    pool, told = run_with(**pool_settings)
     with told as tell, pool:
-        made = pa.concat_tables(list(tables_of(spec, pool, tell, most_rows)))
+        table = pa.concat_tables(list(tables_of(spec, pool, tell, most_rows)))
         spec.end(pool, start)
-    return made
+    return table
 
 
-def table_of(spec: Spec, how: Mapping[str, Any]) -> pa.Table:
+def table_of(spec: Spec, pool_settings: dict[str, Any]) -> pa.Table:
     """Return the output table as `in_memory`, and log the sums."""
-    made = in_memory(spec, how)
+    table = in_memory(spec, pool_settings)
     LOG.info("%s", spec.totals)
-    return made
+    return table
 
 
 def table_or_file(
-    spec: Spec, inputs: Any, target: str | None, files: FileSettings, how: Mapping[str, Any]
+    spec: Spec, inputs: Any, target: str | None, files: FileSettings, pool_settings: dict[str, Any]
 ) -> pa.Table | None:
     """Return the output table, unless it is to be written to a file.
 
@@ -285,12 +285,12 @@ def table_or_file(
     target : str, optional
         The file; an unfinished one is removed.
     files : FileSettings
-    how : mapping
+    pool_settings : dict
         The arguments of `run_with`.
     """
     if target is None:
-        return in_memory(spec, how, files.chunk)
-    FileRun(inputs, output_at(target, is_whole=True), files, how).run(lambda *_: spec)
+        return in_memory(spec, pool_settings, files.chunk)
+    FileRun(inputs, output_at(target, is_whole=True), files, pool_settings).run(lambda *_: spec)
     return None
 
 
@@ -312,13 +312,13 @@ def refuse_own_output(inputs: Any, paths: Sequence[Any], output: str) -> None:
     ------
     InputError
     """
-    taken, given = (
-        [os.fsdecode(one) for one in some if isinstance(one, str | bytes | os.PathLike)]
-        for some in (paths, each_of(inputs))
+    files, arguments = (
+        [os.fsdecode(path) for path in names if isinstance(path, str | bytes | os.PathLike)]
+        for names in (paths, each_of(inputs))
     )
-    check_is_no_input(output, taken)
+    check_is_no_input(output, files)
     is_local = output != "-" and not is_address(output)
-    for folder in filter(os.path.isdir, given if is_local else []):
+    for folder in filter(os.path.isdir, arguments if is_local else []):
         inner, outer = real_path(output), real_path(folder)
         if os.path.commonpath([inner, outer]) == outer:
             raise InputError(
@@ -356,8 +356,8 @@ def sums_before(corpus: Tables, end: Boundary, pool: Pool) -> Checksums:
         If they cannot be read.
     """
     blocks = readable(corpus.blocks_before(end), pool)
-    with closing(in_turn(blocks, pool, partial(_sums_until, end))) as found:
-        return reduce(joined_sums, (sums for _, sums in found), ())
+    with closing(in_turn(blocks, pool, partial(_sums_until, end))) as results:
+        return reduce(joined_sums, (sums for _, sums in results), ())
 
 
 def _sums_until(end: Boundary, block: Block) -> Checksums:
@@ -378,8 +378,8 @@ def numbers_of(corpus: Corpus, pool: Pool) -> Mapping[str, pa.DataType]:
         return {}
     blocks = readable(corpus.blocks(Boundary(0, 0)), pool)
     try:
-        with closing(in_turn(blocks, pool, partial(_number_kinds, names))) as found:
-            return number_types(kinds for _, kinds in found)
+        with closing(in_turn(blocks, pool, partial(_number_kinds, names))) as results:
+            return number_types(kinds for _, kinds in results)
     except InputError:  # the run will meet the same error and report it
         return {}
 
@@ -396,15 +396,15 @@ OpenSpec = Callable[[list[Any], Output], Spec]
 
 
 def run_files(
-    spec: OpenSpec, inputs: Any, output: Any, files: FileSettings, how: Mapping[str, Any]
+    spec: OpenSpec, inputs: Any, output: Any, files: FileSettings, pool_settings: dict[str, Any]
 ) -> Any:
     """Carry out a specification from files to an output; return its sums, and log them.
 
-    The settings `how` are the arguments of `run_with`.
+    The `pool_settings` are the arguments of `run_with`.
     """
     names = [path_of("the input", path) for path in each_of(inputs)]
     target = output_at(path_of("the output", output))
-    summary = FileRun(names, target, files, how).run(spec)
+    summary = FileRun(names, target, files, pool_settings).run(spec)
     LOG.info("%s", summary)
     return summary
 
@@ -418,7 +418,7 @@ class FileRun:
         Names of files, and tables.
     output : Output
     settings : FileSettings
-    how : mapping
+    pool_settings : dict
         The arguments of `run_with`.
 
     Attributes
@@ -446,9 +446,9 @@ class FileRun:
     """
 
     def __init__(
-        self, inputs: Any, output: Output, settings: FileSettings, how: Mapping[str, Any]
+        self, inputs: Any, output: Output, settings: FileSettings, pool_settings: dict[str, Any]
     ) -> None:
-        self.pool, self._told = run_with(**how)
+        self.pool, self._told = run_with(**pool_settings)
         self.inputs, self.output, self.settings = inputs, output, settings
         self.paths = files_and_tables("the input", inputs)
         self.journal: Journal | None = None
@@ -489,9 +489,9 @@ class FileRun:
             raise InputError("`resume` needs files; standard input or output cannot be resumed")
         if self.settings.chunk is not None and isinstance(self.output, Parts):
             raise InputError(f"{path}: a part is a block of the input; leave out the chunk")
-        more = [name for name in settings_that("adds") if getattr(self.settings, name)]
-        if suffix_of(path) == ".npy" and more:
-            raise InputError(f"{path}: holds solutions alone; leave out {listed(more)}")
+        added = [name for name in settings_that("adds") if getattr(self.settings, name)]
+        if suffix_of(path) == ".npy" and added:
+            raise InputError(f"{path}: holds solutions alone; leave out {listed(added)}")
         if self.output.journal:
             self._refuse_leftovers()
         refuse_own_output(self.inputs, self.paths, path)
@@ -537,9 +537,9 @@ class FileRun:
         if self.place.end is None or not self.paths:
             return
         if sums_before(self.spec.source, self.place.end, self.pool) != self.read:
-            several = counted(len(self.paths), "input file")
+            inputs = counted(len(self.paths), "input file")
             raise JournalError(
-                f"{self.paths[0] if len(self.paths) == 1 else several}: the rows that the "
+                f"{self.paths[0] if len(self.paths) == 1 else inputs}: the rows that the "
                 f"interrupted run has read were changed; put back the input as it was, or delete "
                 f"{self.output.kept} and {self.output.journal} to begin again"
             )
@@ -549,8 +549,8 @@ class FileRun:
         if isinstance(error, InvalidRowError):
             return "go on with `resume`, and without `stop_on_invalid`"
         if _must_be_mended(error):
-            left = f"{self.output.kept} and {self.output.journal}"
-            return f"mend that, and delete {left} or name another output, to begin again"
+            paths = f"{self.output.kept} and {self.output.journal}"
+            return f"mend that, and delete {paths} or name another output, to begin again"
         return "go on with `resume`"
 
     def _write_rows(self, write: Write) -> None:
@@ -575,8 +575,8 @@ class FileRun:
         """Write the rows of a block to the output, and add them to the sums."""
         totals, sums = self.spec.totals, written.sums
         if self.settings.stop_on_invalid and sums.first_invalid:
-            place, why = sums.first_invalid
-            raise InvalidRowError(f"row {totals.rows + place + 1}: {why}")
+            place, fault = sums.first_invalid
+            raise InvalidRowError(f"row {totals.rows + place + 1}: {fault}")
         self.unrecorded += self.output.take(written)
         totals.add(sums)
         self.read = joined_sums(self.read, written.read)
@@ -617,7 +617,7 @@ class FileRun:
         end = None if state["begin"] is None else Boundary(*state["begin"])
         counts = {"n_rows": totals.rows, "n_blocks": len(journal.parts())}
         self.place = Place(**state["place"], end=end, **counts)
-        self.read = tuple(Written(*each) for each in state["read"])
+        self.read = tuple(Written(*fields) for fields in state["read"])
         self.spec, self.rows_before = replace(self.spec, totals=totals), totals.rows
         LOG.info("%s goes on after %s", self.output.path, counted(totals.rows, "row"))
         return Written(*state["written"]), state["finished"]

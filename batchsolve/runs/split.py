@@ -110,8 +110,8 @@ def _expanded(
     for _ in range(max(depth, 1)):
         parts = []
         for k in range(0, len(begin), BLOCK):
-            some = begin.between(k, min(k + BLOCK, len(begin)))
-            outcome = kernel.search(problem, Task.of(some, depth=min(depth, 1), keep=keep))
+            block = begin.between(k, min(k + BLOCK, len(begin)))
+            outcome = kernel.search(problem, Task.of(block, depth=min(depth, 1), keep=keep))
             covers.append(outcome.solutions)
             count += int(outcome.counts.sum())
             nodes += int(outcome.nodes.sum())
@@ -188,9 +188,9 @@ def write_parts(
         try:
             for k, path in enumerate(paths):
                 # dealt in turn, because subtrees of neighbours tend to be similar in size
-                mine = stacks.take(np.arange(k, len(stacks), n_files))
+                share = stacks.take(np.arange(k, len(stacks), n_files))
                 with open(path, "w") as file:
-                    file.write(mine.to_jsonl(problem, part=k, **header))
+                    file.write(share.to_jsonl(problem, part=k, **header))
         except BaseException:
             for path in filter(os.path.exists, paths):
                 os.remove(path)
@@ -273,8 +273,8 @@ def merge_results(paths: Sequence[str]) -> dict[str, Any]:
     """
     results = [(path, result) for path in paths if (result := _read_result(path))]
     if not results:
-        why = "the time was up before a part was read" if paths else "no file is named"
-        raise InputError(f"no results to merge: {why}; name what count --stacks --json printed")
+        reason = "the time was up before a part was read" if paths else "no file is named"
+        raise InputError(f"no results to merge: {reason}; name what count --stacks --json printed")
     begin, first = results[0]
     by_part: dict[int, dict[str, Any]] = {}
     for path, result in results:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import inf
 from numbers import Real
@@ -155,9 +155,11 @@ def fields_of(kind: Any) -> dict[str, Field[Any]]:
 def _checks_of(kind: Any) -> list[tuple[str, Any, Callable[[str, Any], Any]]]:
     """Return the name, the default and the check of each field that has a check."""
     usual = {"str | None": arguments.text_of, "str": arguments.text_of, "bool": arguments.flag_of}
-    each = fields_of(kind).values()
-    checks = ((one, one.metadata["check"] or usual.get(str(one.type))) for one in each)
-    return [(one.name, one.default, check) for one, check in checks if check]
+    return [
+        (declared.name, declared.default, check)
+        for declared in fields_of(kind).values()
+        if (check := declared.metadata["check"] or usual.get(str(declared.type)))
+    ]
 
 
 def _box(name: str, value: Any) -> tuple[int, int] | None:
@@ -397,29 +399,29 @@ class PuzzleSettings(Settings):
             raise InputError("`line_cells` are of `lines`; name their kinds, such as thermo")
         if self.lines is not None and self.constraints is not None:
             raise InputError("`lines` are drawn, and `constraints` gives them; leave out one")
-        given: Any = self.columns
-        what = "columns are two names, such as quizzes,solutions"
-        with arguments.argument_errors(what, given):
-            names = tuple(given.split(",") if isinstance(given, str) else given)
+        columns: Any = self.columns
+        rule = "columns are two names, such as quizzes,solutions"
+        with arguments.argument_errors(rule, columns):
+            names = tuple(columns.split(",") if isinstance(columns, str) else columns)
         if not all(isinstance(name, str) and name for name in names) or len(set(names)) != 2:
-            raise InputError(f"{what}, not {quoted(given)}")
+            raise InputError(f"{rule}, not {quoted(columns)}")
         object.__setattr__(self, "columns", names)
-        what = "a file to compare with"
-        each = arguments.each_of(self.unlike)
-        known = (one if arguments.is_tabular(one) else arguments.path_of(what, one) for one in each)
+        files = arguments.each_of(self.unlike)
+        path_of = partial(arguments.path_of, "a file to compare with")
+        known = (file if arguments.is_tabular(file) else path_of(file) for file in files)
         object.__setattr__(self, "unlike", tuple(known))
 
     @property
     def has_values(self) -> bool:
         """True if rules speak of the values of digits, as sums do."""
-        given = (self.cages, self.cage_layout, self.marks, self.lines, self.constraints)
-        return any(each is not None for each in given)
+        rules = (self.cages, self.cage_layout, self.marks, self.lines, self.constraints)
+        return any(rule is not None for rule in rules)
 
     @property
     def has_drawn_rules(self) -> bool:
         """True if the rules of each row are drawn."""
-        given = (self.cages, self.cage_layout, self.marks, self.lines)
-        return self.jigsaw or any(each is not None for each in given)
+        rules = (self.cages, self.cage_layout, self.marks, self.lines)
+        return self.jigsaw or any(rule is not None for rule in rules)
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,8 @@ class argument_errors:  # noqa: N801  a class, as in contextlib: entering it cos
     def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
         kinds = TypeError, ValueError, AttributeError, OverflowError
         if isinstance(error, kinds) and not isinstance(error, BatchsolveError):
-            why = f" ({error})" if isinstance(error, Unfit) else ""
-            raise InputError(f"{self._rule}, not {quoted(self._value)}{why}") from error
+            reason = f" ({error})" if isinstance(error, Unfit) else ""
+            raise InputError(f"{self._rule}, not {quoted(self._value)}{reason}") from error
 
 
 def whole_number(name: str, value: Any, least: int = 0, most: int = UNLIMITED) -> int:
@@ -125,7 +125,7 @@ def seed_of(name: str, seed: Any) -> int:
     return whole_number("a seed", seed, most=MOST_SEED)
 
 
-def text_of(what: str, value: Any) -> str:
+def text_of(role: str, value: Any) -> str:
     """Return an argument that must be text; raise `InputError` if it is not.
 
     Examples
@@ -136,19 +136,19 @@ def text_of(what: str, value: Any) -> str:
     batchsolve.errors.InputError: a family is text, not None
     """
     if not isinstance(value, str):
-        raise InputError(f"{what} is text, not {quoted(value)}")
+        raise InputError(f"{role} is text, not {quoted(value)}")
     return value
 
 
-def texts_in(names: Iterable[str] | None, what: str) -> tuple[str, ...] | None:
+def texts_in(names: Iterable[str] | None, role: str) -> tuple[str, ...] | None:
     """Return names, or None; raise `InputError` if they are not a sequence of texts."""
     if names is None:
         return None
-    with argument_errors(f"{what} are a sequence of texts", names):
-        found = tuple(names)
-        if wrong := [name for name in found if not isinstance(name, str)]:
+    with argument_errors(f"{role} are a sequence of texts", names):
+        texts = tuple(names)
+        if wrong := [name for name in texts if not isinstance(name, str)]:
             raise Unfit(f"{quoted(wrong[0])} is not text")
-    return found
+    return texts
 
 
 def flag_of(name: str, value: Any) -> bool:
@@ -178,7 +178,7 @@ def names_in(text: str) -> list[str]:
     return re.split(r"[+,\s]+", text.strip().lower())
 
 
-def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
+def words_of(kind: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     """Return the names in a text, each once; they have to be known.
 
     Examples
@@ -186,10 +186,10 @@ def words_of(what: str, text: str, known: Sequence[str]) -> tuple[str, ...]:
     >>> words_of("marks", "dots+XV", ("dots", "xv"))
     ('dots', 'xv')
     """
-    return tuple(word_of(what, word, known) for word in dict.fromkeys(names_in(text)))
+    return tuple(word_of(kind, word, known) for word in dict.fromkeys(names_in(text)))
 
 
-def word_of(what: str, word: str, known: Sequence[str]) -> str:
+def word_of(kind: str, word: str, known: Sequence[str]) -> str:
     """Return a word that has to be known; raise `InputError` for others.
 
     Examples
@@ -200,7 +200,7 @@ def word_of(what: str, word: str, known: Sequence[str]) -> str:
     batchsolve.errors.InputError: unknown symmetry 'rotations'; choose from none, rotation
     """
     if word not in known:
-        raise InputError(f"unknown {what} {quoted(word)}; choose from {', '.join(known)}")
+        raise InputError(f"unknown {kind} {quoted(word)}; choose from {', '.join(known)}")
     return word
 
 
@@ -228,7 +228,7 @@ def checked_branch(rule: str) -> str:
     )
 
 
-def path_of(what: str, path: Any) -> str:
+def path_of(role: str, path: Any) -> str:
     """Return the name of a file or a directory as text.
 
     Raises
@@ -245,10 +245,10 @@ def path_of(what: str, path: Any) -> str:
     batchsolve.errors.InputError: the output needs a name, not ''
     """
     if isinstance(path, str | bytes | os.PathLike) and path and "\0" not in os.fsdecode(path):
-        with prefixed(f"{what} needs a name that files can have", InputError, UnicodeEncodeError):
+        with prefixed(f"{role} needs a name that files can have", InputError, UnicodeEncodeError):
             return os.fsdecode(os.fsencode(path))  # os.walk takes a name of NumPy for bytes
-    given = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
-    raise InputError(f"{what} needs a name, {given}")
+    fault = f"not {quoted(path)}" if isinstance(path, str | bytes) else wrong_kind(path)
+    raise InputError(f"{role} needs a name, {fault}")
 
 
 def is_address(path: str) -> bool:
@@ -274,7 +274,7 @@ def is_of_run(folder: str) -> bool:
     return any(os.path.exists(os.path.join(one, JOURNAL)) for one in (home, os.path.dirname(home)))
 
 
-def folder_of(what: str, path: Any) -> str:
+def folder_of(role: str, path: Any) -> str:
     """Return the name of a folder of this machine as text; refuse addresses and ``-``.
 
     Nor is a folder within that of a run.
@@ -286,9 +286,9 @@ def folder_of(what: str, path: Any) -> str:
         ...
     batchsolve.errors.InputError: s3://bucket/run: the folder of a run is on disk; name one there
     """
-    name = path_of(what, path)
+    name = path_of(role, path)
     if name == "-" or is_address(name):
-        raise InputError(f"{name}: {what} is on disk; name one there")
+        raise InputError(f"{name}: {role} is on disk; name one there")
     if is_of_run(os.path.join(name, os.pardir)):
         raise InputError(f"{name}: lies in the folder of a run; name one elsewhere")
     return name
@@ -372,7 +372,7 @@ def integer(value: Any) -> int:
 
 
 def bounds_of(
-    kind: str, given: Any, number: Any = integer, least: Any = 0, most: Any = UNLIMITED
+    kind: str, bounds: Any, number: Any = integer, least: Any = 0, most: Any = UNLIMITED
 ) -> Any:
     """Return the two bounds of a `Range`.
 
@@ -380,7 +380,7 @@ def bounds_of(
     ----------
     kind : str
         The meaning of the range, for messages.
-    given : Range
+    bounds : Range
     number : callable
         Converts a bound; by default they are whole.
     least, most : int or float
@@ -396,18 +396,18 @@ def bounds_of(
     >>> bounds_of("clues are a range", "22..26", int, 0, 81)
     (22, 26)
     """
-    with argument_errors(kind, given):
-        pair = given
-        if isinstance(given, str):
-            first, dots, last = given.partition("..")
+    with argument_errors(kind, bounds):
+        pair = bounds
+        if isinstance(bounds, str):
+            first, dots, last = bounds.partition("..")
             pair = (first or None, last or None) if dots else (first, first)
-        elif isinstance(given, Real) and not isinstance(given, bool):
-            pair = given, given
+        elif isinstance(bounds, Real) and not isinstance(bounds, bool):
+            pair = bounds, bounds
         low, high = pair
         low = least if low is None else number(low)
         high = most if high is None else number(high)
     if not least <= low <= high:
-        raise InputError(f"{kind}, not {quoted(given) if isinstance(given, str) else given}")
+        raise InputError(f"{kind}, not {quoted(bounds) if isinstance(bounds, str) else bounds}")
     return low, high
 
 

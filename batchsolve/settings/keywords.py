@@ -198,23 +198,23 @@ class GenerateFileFields(GenerateTableFields, total=False):
 _WHOLE = {SearchSettings: "search", FileSettings: "files", PuzzleSettings: "wanted"}
 """The keywords of settings that are given whole."""
 
-_One = TypeVar("_One")
-_Other = TypeVar("_Other")
+_A = TypeVar("_A")
+_B = TypeVar("_B")
 
 
 @overload
 def settings_of(
-    caller: Callable[..., object], each: Mapping[str, Any], kind: type[_One], /
-) -> tuple[dict[str, Any], _One]: ...
+    caller: Callable[..., object], keywords: Mapping[str, Any], kind: type[_A], /
+) -> tuple[dict[str, Any], _A]: ...
 
 
 @overload
 def settings_of(
-    caller: Callable[..., object], each: Mapping[str, Any], kind: type[_One], other: type[_Other], /
-) -> tuple[dict[str, Any], _One, _Other]: ...
+    caller: Callable[..., object], keywords: Mapping[str, Any], kind: type[_A], other: type[_B], /
+) -> tuple[dict[str, Any], _A, _B]: ...
 
 
-def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: Any) -> Any:
+def settings_of(caller: Callable[..., object], keywords: Mapping[str, Any], *kinds: Any) -> Any:
     """Return the settings among the keywords of a function: those of its run, then of each kind.
 
     Those of its run are the arguments of workers, and `on_progress` if it is among the keywords.
@@ -242,30 +242,30 @@ def settings_of(caller: Callable[..., object], each: Mapping[str, Any], *kinds: 
         ...
     batchsolve.errors.InputError: solve_table() takes no `time_limit`; ...
     """
-    taken = _keywords_of(caller)
+    names = _keywords_of(caller)
     of_kind = {kind: fields_of(kind) for kind in kinds}
-    for name in each:
-        if name not in taken:
+    for name in keywords:
+        if name not in names:
             is_known = any(name in declared for declared in of_kind.values())
             raise _not_taken(caller, name) if is_known else _no_keyword(caller, name)
     of_run = *WorkerFields.__annotations__, "on_progress"
-    found = [{name: each[name] for name in of_run if name in each}]
+    result = [{name: keywords[name] for name in of_run if name in keywords}]
     for kind, declared in of_kind.items():
-        own = {name: each[name] for name in declared if name in each}
-        whole = each.get(_WHOLE.get(kind, ""))
-        if whole is not None and own:
+        values = {name: keywords[name] for name in declared if name in keywords}
+        whole = keywords.get(_WHOLE.get(kind, ""))
+        if whole is not None and values:
             raise InputError(
-                f"settings are given whole, and beside them {listed(own)}; change the whole ones "
-                f"with dataclasses.replace"
+                f"settings are given whole, and beside them {listed(values)}; change the whole "
+                f"ones with dataclasses.replace"
             )
         if whole is not None and not isinstance(whole, kind):
             raise InputError(f"settings are a {kind.__name__}, not {quoted(whole)}")
-        whole = kind(**own) if whole is None else whole
-        for name in sorted(declared.keys() - taken):  # the branch, which changes the engine, first
+        whole = kind(**values) if whole is None else whole
+        for name in sorted(declared.keys() - names):  # the branch, which changes the engine, first
             if getattr(whole, name) != declared[name].default:
                 raise _not_taken(caller, name)
-        found.append(whole)
-    return tuple(found)
+        result.append(whole)
+    return tuple(result)
 
 
 @cache
@@ -288,8 +288,8 @@ def _not_taken(caller: Callable[..., object], name: str) -> InputError:
     """Return the error of a setting that other functions take."""
     from inspect import signature
 
-    other, advice = _INSTEAD.get(name, ("", ""))
-    if other not in {*_keywords_of(caller), *signature(caller).parameters}:
+    instead, advice = _INSTEAD.get(name, ("", ""))
+    if instead not in {*_keywords_of(caller), *signature(caller).parameters}:
         advice = "leave it out"
     return InputError(f"{caller.__qualname__}() takes no `{name}`; {advice}")
 
