@@ -178,7 +178,7 @@ def _json_table(data: bytes) -> pa.Table:
     records = [value if isinstance(value, dict) else {"puzzle": value} for value in values]
     if not any(records):
         raise InputError("is an empty array; expected puzzles, or objects with puzzles")
-    return _of_records(records, _json_schema(records))
+    return _of_records(records, _common_schemas([_json_schema(records)])[0])
 
 
 def _one_grid(values: list[Any]) -> list[Any] | None:
@@ -426,7 +426,10 @@ def _of_records(records: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
-    """Choose types; columns that Arrow has no type for become marked columns of JSON text."""
+    """Choose types; columns that Arrow has no type for become marked columns of JSON text.
+
+    A column without a value is null; `_common_schemas` chooses its type.
+    """
     fields = []
     for key in dict.fromkeys(key for record in records for key in record):
         try:
@@ -436,8 +439,29 @@ def _json_schema(records: list[dict[str, Any]]) -> pa.Schema:
         if kind is None or pa.types.is_struct(kind):
             fields.append(pa.field(key, pa.string(), metadata=columns.JSON_TEXT))
         else:
-            fields.append(pa.field(key, pa.string() if pa.types.is_null(kind) else kind))
+            fields.append(pa.field(key, kind))
     return pa.schema(fields)
+
+
+def _common_schemas(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
+    """Return schemas of JSON objects: a field has one type if its values have, or are numbers.
+
+    A field that has values in no table is text.
+    """
+    fields: dict[str, pa.Field] = {}
+    for field in (field for schema in schemas for field in schema):
+        known = fields.setdefault(field.name, field)
+        if pa.types.is_null(known.type) or (known.type, field.type) == (pa.int64(), pa.float64()):
+            fields[field.name] = field
+    texts = {name: field.with_type(pa.string()) for name, field in fields.items()}
+    common = {n: texts[n] if pa.types.is_null(field.type) else field for n, field in fields.items()}
+
+    def fitting(field: pa.Field) -> pa.Field:
+        other = common[field.name]
+        is_number = (field.type, other.type) == (pa.int64(), pa.float64())
+        return other if is_number or pa.types.is_null(field.type) else field
+
+    return [pa.schema(map(fitting, schema)) for schema in schemas]
 
 
 def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
@@ -451,9 +475,10 @@ def _json_column(records: list[dict[str, Any]], field: pa.Field) -> pa.Array:
             column.cast(pa.null())  # a number is not text
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        types = "text, or no value" if pa.types.is_string(field.type) else field.type
         raise columns.RowsError(
             f"the field {quoted(field.name)} has values of another type than in the first rows "
-            f"({field.type}); give it one type",
+            f"({types}); give it one type, or both in the first rows",
             1,
             len(records),
         ) from None
@@ -609,7 +634,7 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
     if not inputs:
         raise InputError("no input; name a file, or - for standard input")
     if len(inputs) == 1:
-        return [_source(inputs[0])]
+        return _with_common_types([_source(inputs[0])])
     waiting = iter(list(enumerate(inputs)))  # from which several threads may draw
     opened: list[SimpleQueue[Source | Exception]] = [SimpleQueue() for _ in inputs]
 
@@ -631,6 +656,19 @@ def open_all(inputs: Sequence[str | Source]) -> list[Source]:
             sources.append(source)
     finally:
         deque(waiting, maxlen=0)  # after an error, no other table is opened
+    return _with_common_types(sources)
+
+
+def _with_common_types(sources: list[Source]) -> list[Source]:
+    """Return the tables; of those of JSON lines, the same field has the same type if it can."""
+    tables = {
+        k: source
+        for k, source in enumerate(sources)
+        if isinstance(source, TextSource) and source.layout.parse is json_lines
+    }
+    schemas = _common_schemas([source.layout.schema for source in tables.values()])
+    for (k, source), schema in zip(tables.items(), schemas, strict=True):
+        sources[k] = replace(source, layout=replace(source.layout, schema=schema))
     return sources
 
 
