@@ -352,9 +352,9 @@ def form_of_drawing(text: str, dashed: Set[Cells] | None = None) -> DrawnForm | 
             continue
         before, n = n, len(_cells_below(words, n) if rows else _cells(words))
         if rows and n != before:
-            if len(rows) > 1:
+            if len(rows) > 1 and not _are_small(list(map("".join, rows)), before):
                 return None
-            rows.clear()  # a title may look like a row
+            rows.clear()  # a title may look like a row, and small grids of one line do
             gaps.clear()
             n = len(_cells(words))
         if n:
@@ -484,8 +484,9 @@ def _are_small(rows: Sequence[str], width: int) -> bool:
         return True
     columns = ([cell for cell in column if cell in symbols] for column in zip(*rows, strict=True))
     repeats = any(len({*cells}) < len(cells) for cells in columns)
-    n_right = sum(map(unusual.isdisjoint, rows))
-    return default_box(n) is not None and repeats and (len(symbols) <= n or 2 * n_right > len(rows))
+    marked = [row for row in rows if not symbols.isdisjoint(row)]
+    are_right = 2 * sum(map(unusual.isdisjoint, marked)) > len(marked)
+    return default_box(n) is not None and repeats and (len(symbols) <= n or are_right)
 
 
 def _cells(words: tuple[str, ...]) -> tuple[str, ...]:

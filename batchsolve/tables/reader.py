@@ -31,6 +31,7 @@ from batchsolve.problems.notation import (
     WRONG_LENGTH,
     Notation,
     default_box,
+    from_zero,
     usual_notation,
 )
 from batchsolve.problems.stacks import Stacks
@@ -227,7 +228,8 @@ class Shape:
         codes = forms(lines)
         for form in (Form(n, True), Form(n, False)):
             places, alike = odd[codes == form.code], lines.filter(pa.array(codes == form.code))
-            notations = _signs_beside(self.notation, form).notations_of_each(alike, form)
+            signs = _signs_beside(self.notation.begins_at_zero, form)
+            notations = signs.notations_of_each(alike, form)
             for notation in {notation for notation in notations if isinstance(notation, Notation)}:
                 indices = np.flatnonzero([other == notation for other in notations])
                 read, faults = notation.encode(alike.take(pa.array(indices)))
@@ -596,20 +598,25 @@ def _notations_beside(
     notations: list[Notation | InputError], form: Form, solutions: pa.Array
 ) -> list[Notation | InputError]:
     """Return the notation of each solution: that of its puzzle, unless the form differs."""
-    result = list(notations)
+    places_of: dict[bool, list[int]] = {}  # by the first digit of their puzzles
     for place in np.flatnonzero(forms(solutions) == form.other.code).tolist():
         if isinstance(puzzle := notations[place], Notation):
-            signs = _signs_beside(puzzle, form.other)
-            [solution] = signs.notations_of_each(solutions[place].as_py(), form.other)
-            result[place] = solution if isinstance(solution, Notation) else puzzle
+            places_of.setdefault(puzzle.begins_at_zero, []).append(place)
+    result = list(notations)
+    for begins_at_zero, places in places_of.items():
+        signs = _signs_beside(begins_at_zero, form.other)
+        alike = signs.notations_of_each(solutions.take(pa.array(places)), form.other)
+        for place, solution in zip(places, alike, strict=True):
+            result[place] = solution if isinstance(solution, Notation) else result[place]
     return result
 
 
-def _signs_beside(puzzle: Notation, form: Form) -> Signs:
-    """Return what the notation of a puzzle tells of a solution in some form: the first digit."""
+def _signs_beside(begins_at_zero: bool, form: Form) -> Signs:
+    """Return what the first digit of a puzzle tells of a solution in some form."""
     n = form.n_digits
-    may_be_either = form.as_numbers or n <= MOST_PLAIN  # larger ones have letters
-    return Signs(f"0-{n - 1}" if puzzle.begins_at_zero and may_be_either else None)
+    if begins_at_zero and not form.as_numbers and n > MOST_PLAIN:  # which may have letters alone
+        return Signs(like=from_zero(n, as_numbers=False).symbols)
+    return Signs(f"0-{n - 1}" if begins_at_zero else None)
 
 
 def rule_texts(table: pa.Table, name: str) -> pa.Array:
