@@ -157,6 +157,20 @@ def _new_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
     return np.zeros(shape, np.uint64)
 
 
+def _affordable_table(shape: tuple[int, int], engine: MemoisedCounting) -> Words:
+    """Return a new table; without memory for the default size, one of half of it, and so on."""
+    try:
+        return _new_table(shape, engine)
+    except MemoryError as error:
+        n_rows, width = shape
+        if engine.megabytes != MEGABYTES or 8 * n_rows * width < MEGABYTE:
+            raise InputError(
+                f"no memory for a table of {engine.megabytes:,} MB; name a smaller size"
+            ) from error
+    # not in a file, whose size is that of the tables of other processes
+    return _affordable_table((n_rows // 2, width), replace(engine, file=""))
+
+
 _Kind = tuple[str, int, str]  # fingerprint of the problem, number of rows, run
 _TABLES: dict[_Kind, Words] = {}
 _USERS: Counter[_Kind] = Counter()  # the searches that use each table
@@ -186,12 +200,7 @@ def _shared_table(problem: ExactCover, engine: MemoisedCounting) -> Iterator[Wor
         if kind in _TABLES:
             _TABLES[kind] = _TABLES.pop(kind)  # the last one used is the last
         else:
-            try:
-                _TABLES[kind] = _new_table((n_rows, width), engine)
-            except MemoryError as error:
-                raise InputError(
-                    f"no memory for a table of {engine.megabytes:,} MB; name a smaller size"
-                ) from error
+            _TABLES[kind] = _affordable_table((n_rows, width), engine)
         table = _TABLES[kind]
         _USERS[kind] += 1
     try:

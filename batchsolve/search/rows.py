@@ -482,7 +482,8 @@ class RowWork:
         # Each process has its own table of subtrees, and drops that of a row once it counts others.
         # The rest of a task would begin with an empty table in the next process, and perhaps never
         # end.
-        goal = RowGoal(choice, size, not pool.workers.in_process and settings.time_limit is None)
+        at_once = not pool.workers.in_process and settings.time_limit is None
+        goal = RowGoal(choice, size, at_once, settings.budget is not None)
         sizing = Sizing.of_pool(pool)
         scheduler = Scheduler(goal, pool.jobs, settings.budget, FIRST_BLOCK_NODES, sizing)
         is_short = not choice.whole_stacks
@@ -588,9 +589,12 @@ class RowWork:
 class RowGoal(BlockGoal):
     """The goal of rows: an answer to each, yielded block by block in the order of the input."""
 
-    def __init__(self, choice: Choice, size: int, counts_at_once: bool = False) -> None:
+    def __init__(
+        self, choice: Choice, size: int, counts_at_once: bool = False, is_fixed: bool = False
+    ) -> None:
         super().__init__()
         self._choice, self._size, self._counts_at_once = choice, size, counts_at_once
+        self._is_fixed = is_fixed  # True if the user sets the budgets
         self._open: dict[int, OpenRows] = {}
 
     def begin(self, piece: Any, budget: int, promised: int) -> tuple[Any, Any]:
@@ -612,6 +616,9 @@ class RowGoal(BlockGoal):
             budget = min(budget, wanted.nodes_at_once)
             if by.counts_only and self._counts_at_once:
                 budget = UNLIMITED
+            elif by.counts_only and not self._is_fixed:
+                assert wanted.problem is not None
+                budget = max(budget, tree.whole_nodes(wanted.problem))
             task = rows.task_of(wanted.stacks, budget, by.whole_stacks, fineness=wanted.fineness)
         return wanted, (wanted.problem, task, wanted.engine)
 

@@ -47,6 +47,7 @@ WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 LEAST_GAIN_OF_GRIDS = 300  # whose own engine has a tree of 2 to 20 times fewer nodes
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
+WHOLE_NODES = 1_000_000  # that suffice for a task of a counter, however many options there are
 HINT = "many subproblems are equal; count --engine {}, without a limit, counts them once"
 
 Render = Callable[[Stacks], Any]
@@ -106,6 +107,11 @@ def small_counter(name: str, n_nodes: int) -> Engine:
     """Return a counter with an empty table for a few nodes; of wide ones it visits fewer."""
     engine = get_engine(f"{name}:{1 + n_nodes // WEIGHED_A_MEGABYTE}")
     return engine.for_run(entries=n_nodes * WIDE_ENTRIES)
+
+
+def whole_nodes(problem: ExactCover) -> int:
+    """Return the least budget of a counter: a subtree that is cut is not in its table."""
+    return min(problem.n_options, WHOLE_NODES)
 
 
 def gain_of(outcome: Outcome) -> float:
@@ -391,6 +397,8 @@ class TreeSearch:
         `others` are more attributes of the task.
         """
         settings, totals = self._settings, self.totals
+        if settings.budget is None and self._work.engine.counts_only:
+            budget = max(budget, whole_nodes(self._problem))
         if settings.node_limit is not None:
             budget = min(budget, settings.node_limit - totals.nodes - promised)
             if budget <= 0:
