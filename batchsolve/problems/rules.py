@@ -407,15 +407,20 @@ def _any(box_rows: int, box_columns: int) -> bool:
     return True
 
 
+def _blocks(box_rows: int, box_columns: int) -> bool:
+    """Return True if boxes are more than parts of a line, as they are where a grid has none."""
+    return min(box_rows, box_columns) > 1
+
+
 _Make = Callable[[int, int], Iterator[Any]]
 _Fits = Callable[[int, int], bool]
 NAMED: dict[str, tuple[str, str, _Make, _Fits]] = {
     "x": ("each diagonal holds every digit once", "houses", diagonals, _any),
     "windoku": ("windows between boxes are houses", "houses", _windows, lambda r, c: r == c > 1),
-    "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _any),
+    "disjoint": ("cells at the same place in their boxes differ", "houses", _same_place, _blocks),
     "centerdot": (
         *("the cells in the middle of boxes differ", "houses", _centers),
-        lambda r, c: r % 2 == c % 2 == 1,
+        lambda r, c: r % 2 == c % 2 == 1 and _blocks(r, c),
     ),
     "argyle": (
         "four diagonal lines of 8 cells and four of 5, in 9×9, hold a digit at most once",
