@@ -188,7 +188,7 @@ class ExactCover:
         primary: Sequence[Hashable] | None = None,
         secondary: Sequence[Hashable] = (),
         option_names: Sequence[str] | None = None,
-        colors: Sequence[Mapping[Hashable, Hashable]] | None = None,
+        colors: Sequence[Mapping[Any, Hashable]] | None = None,
         bounds: Mapping[Any, Sequence[int]] | None = None,
         costs: Sequence[int] | None = None,
     ) -> ExactCover:

@@ -16,7 +16,7 @@ import numpy as np
 
 from batchsolve.core.arrays import UInts
 from batchsolve.engines import UNLIMITED, Choice, Task
-from batchsolve.errors import InputError, InWords, counted, warn_once
+from batchsolve.errors import BatchsolveError, InputError, InWords, counted, warn_once
 from batchsolve.problems.exact_cover import ExactCover, option_numbers
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.symmetries import Symmetries, symmetries
@@ -268,7 +268,8 @@ def solutions(
 ) -> Iterator[UInts]:
     """Yield the covers of a problem, each once, as they are found.
 
-    The iterator can be closed at any moment; the search runs only a little ahead of it.
+    The iterator can be closed at any moment; the search runs only a little ahead of it. It ends
+    early at a limit; `count` says whether a search is complete.
 
     Parameters
     ----------
@@ -288,6 +289,11 @@ def solutions(
     ndarray of uint32
         The options of a cover: those of the stack, then the others in the order of their choice.
 
+    Raises
+    ------
+    BatchsolveError
+        At the end, if a subproblem could not be searched, so that covers are missing.
+
     Examples
     --------
     >>> from batchsolve.problems.sudoku import Sudoku
@@ -304,6 +310,9 @@ def solutions(
             tell(tree)
             if done.result.output is not None:
                 yield from done.result.output
+        if tree.failures:
+            lost = counted(len(tree.failures), "subproblem")
+            raise BatchsolveError(f"the solutions of {lost} are missing: {tree.failures[0]}")
 
 
 def write_covers(reading: Reading, stack: Stack, file: BinaryIO, **keywords: Any) -> Count:

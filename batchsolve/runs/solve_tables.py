@@ -231,7 +231,8 @@ def solve_file(inputs: FileNames, output: FileName, **settings: Unpack[SolveFile
     files : FileSettings, optional
         The settings of reading and writing.
     **settings
-        The fields of `search` and `files`, in their place: ``limit=1``, ``column="puzzle"``, ….
+        The fields of `search`, but for ``time_limit``, and of `files`, in their place:
+        ``limit=1``, ``column="puzzle"``, ….
 
     Returns
     -------

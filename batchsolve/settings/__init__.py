@@ -199,8 +199,8 @@ class SearchSettings(Settings):
         Expand the tree to this depth first; by default, or with auto, deep enough for all workers,
         and 0 for rows.
     budget : int, optional
-        Nodes a task may visit before it hands back its frontier; by default set from the time that
-        tasks take.
+        Nodes a task may visit before it hands back its frontier, and Ctrl-C and time limits are
+        noticed; by default set from the time that tasks take.
     engine : str
         The search engine; batchsolve engines lists them.
     branch : str

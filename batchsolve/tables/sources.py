@@ -10,7 +10,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain
@@ -748,6 +748,8 @@ class Tables:
             After the last block that could be read, if a file is damaged.
         """
         blocks = chain(self._kept, self._rest) if begin is None else self._blocks_from(begin)
+        if begin is not None:
+            self._rest.close()  # the garbage collector, which would do it, swallows Ctrl-C
         self._kept, self._rest = [], self._blocks_from(Boundary(0, 0))
         for block in blocks:
             if most_rows is None:
@@ -764,7 +766,7 @@ class Tables:
             if block.end >= end:
                 break
 
-    def _blocks_from(self, begin: Boundary) -> Iterator[Block]:
+    def _blocks_from(self, begin: Boundary) -> Generator[Block]:
         for number, source in enumerate(self._sources[begin.source :], begin.source):
             offset = begin.offset if number == begin.source else 0
             layout, name = source.layout, name_of(source.path)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import threading
 import time
 import traceback
@@ -455,6 +456,11 @@ class Processes(Workers):
     share_memory = True
 
     def __enter__(self) -> Workers:
+        if sys.stdout is None or sys.stderr is None:  # which loky flushes
+            raise WorkersError(
+                "the processes of loky need standard output and standard error, and one is closed; "
+                "open os.devnull in its place, or take threads (the backend threading)"
+            )
         try:
             return super().__enter__()
         except OSError as error:
