@@ -657,8 +657,9 @@ class Choice:
         """The names of the engines for most rows, as in ``lanes, sat``."""
         if self.main is None:
             return self.name
+        engine = engine_for(self.name, self.main).name
         has_fallback = self.fallback and _is_large(self.main)
-        return engine_for(self.name, self.main).name + f", {self.fallback}" * bool(has_fallback)
+        return f"{engine}, {self.fallback}" if has_fallback else engine
 
     @property
     def identity(self) -> str:
@@ -667,7 +668,7 @@ class Choice:
         fallback = self.main and self.fallback_of(self.main)
         if fallback:
             return f"{words} after {fallback[1]} nodes"
-        return words + ", with the fallback engine for large grids" * bool(self.fallback)
+        return f"{words}, with the fallback engine for large grids" if self.fallback else words
 
 
 def _is_large(problem: ExactCover) -> TypeGuard[GridProblem]:
