@@ -850,6 +850,8 @@ def test_pencil_marks_are_marks_in_texts_files_and_cells(tmp_path, form):
     assert bs.count(f"{path}#2").count == 0
     assert column_of(PUZZLE, text, fewer) == ["unique", "unique", "unsolvable"]
     assert column_of(fewer) == ["unsolvable"]
+    cells = [LINES_OF_MARKS] if form == "lines" else [text]
+    assert bs.augment(pa.table({"puzzle": cells}), 2)["puzzle"].to_pylist() == cells
 
 
 def test_pencil_marks_that_could_get_lost_are_faults():
