@@ -20,10 +20,24 @@ import pyarrow as pa
 from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Choice
-from batchsolve.errors import InputError, InWords, counted, is_table, quoted, wrong_kind
+from batchsolve.errors import (
+    InputError,
+    InWords,
+    ProblemError,
+    counted,
+    is_table,
+    quoted,
+    wrong_kind,
+)
 from batchsolve.formats.drawings import read_grid
 from batchsolve.formats.pictures.svg import as_svg, drawn, html_table
-from batchsolve.problems.grid_symmetries import NO_ROOM, CanonicalForms, check_shape, forms_of
+from batchsolve.problems.grid_symmetries import (
+    NO_ROOM,
+    NO_SYMMETRY,
+    CanonicalForms,
+    check_shape,
+    forms_of,
+)
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
 from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
@@ -378,7 +392,8 @@ def canonical_forms(
     InputError
         If clues of a grid clash, or texts are of several sizes.
     ProblemError
-        If grids of this shape have too many symmetries; see `check_shape`.
+        If grids of this shape have too many symmetries; see `check_shape`. Or if a text has pencil
+        marks, because grids with other rules have no canonical forms.
 
     Notes
     -----
@@ -414,6 +429,9 @@ def canonical_forms(
             digits = np.empty((len(batch), problem.n_cells), np.uint8)
             for part in batch.grids:
                 digits[part.rows] = part.puzzles
+                if not (are_plain := part.are_plain).all():
+                    row = done + part.rows[are_plain.argmin()]
+                    raise ProblemError(f"grid {row}: {NO_SYMMETRY}")
             parts.append(forms_of(problem, digits))
             done += len(batch)
             tell(done)
