@@ -118,7 +118,8 @@ class BatchResult(InWords):
     ----------
     solutions : ndarray, shape (n, N²)
         The first solution in tree order, or that of the engine ``sat``; 0 if none was found. Of an
-        array of integers, its shape and dtype; else of uint8.
+        array of digits that are integers, its shape and dtype; else of uint8, and of bits, of the
+        shape (n, N, N).
     status : ndarray of str, shape (n,)
         ``unique``, ``multiple``, ``solved``, ``unsolvable``, ``unfinished`` or ``invalid``.
     n_solutions : ndarray of int64, shape (n,)
@@ -193,9 +194,10 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a list, an Arrow
-        array, or a series of pandas or polars with the puzzles as text. All have one size, because
-        an array holds the solutions; `solve_table` takes texts of different sizes.
+        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a bit for each digit
+        of a cell, shape (n, N, N, N). Or a list, an Arrow array, or a series of pandas or polars
+        with the puzzles as text. All have one size, because an array holds the solutions;
+        `solve_table` takes texts of different sizes.
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
@@ -256,7 +258,8 @@ def solve_batch(
     choice = Choice.for_grids(engine, problem, limit, sizes_vary=False)
     work = RowWork(choice, settings, read, partial(_found, problem, limit))
     totals, begin = Summary(), 0
-    is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
+    are_bits = getattr(grids, "ndim", 0) == 4
+    is_array = isinstance(grids, np.ndarray) and grids.dtype.kind in "iu" and not are_bits
     solutions = np.empty((n, problem.n_cells), grids.dtype if is_array else np.uint8)
     status, messages = np.empty(n, np.uint8), dict[int, str]()
     n_solutions, nodes = np.empty((2, n), np.int64)
@@ -270,8 +273,8 @@ def solve_batch(
                 totals.add(RowSums(rows_of_each(status[at]) | sums))
                 tell(Progress(at.stop - begin, totals, n))
             begin = at.stop
-    if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
-        solutions = solutions.reshape(grids.shape)
+    if (is_array or are_bits) and solutions.size == prod(grids.shape[:3]):
+        solutions = solutions.reshape(grids.shape[:3])  # else drawings of grids that overlap
     return BatchResult(solutions, STATUS_NAMES.take(status), n_solutions, nodes, messages, notation)
 
 
@@ -372,8 +375,7 @@ def canonical_forms(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N, 0 for blank cells; or a list, an array or a series of puzzles of one size, as
-        `canonical` takes one.
+        As in `solve_batch`.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
     box : (int, int), optional

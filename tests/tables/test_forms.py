@@ -560,8 +560,14 @@ def test_bits_for_digits_are_read(tmp_path):
     bits = (np.array(CELLS)[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
     np.save(tmp_path / "bits.npy", bits)
     assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
+    for kind in (bool, np.uint64, np.float32):
+        solutions = bs.solve_batch(bits.astype(kind)).solutions
+        assert (solutions.shape, solutions.dtype) == ((1, 9, 9), np.uint8)
+        assert (solutions == bs.solve_batch([CELLS]).solutions.reshape(1, 9, 9)).all()
     bits = np.repeat(bits, 2, axis=0)
     bits[0, 0, 0, 0] = 1  # beside 5
+    with pytest.raises(bs.InputError, match="grid 0 has several bits in row 1, column 1"):
+        bs.canonical_forms(bits)
     np.save(tmp_path / "two.npy", bits)
     assert statuses(tmp_path / "two.npy") == [X, U]
     np.save(tmp_path / "one.npy", bits[:1])
