@@ -106,7 +106,7 @@ WRONG = {
     "name, not a DataFrame: functions of tables": lambda: bs.solve_file(pd.DataFrame(), "out.csv"),
     "whole numbers; those of an array of float64 are not all .*astype": lambda: batch(HALVES),
     "those of an array of float16 are not all .*astype": lambda: batch(HALVES.astype("f2")),
-    "join those of each grid to a text: .''.join.grid.flat. for": lambda: batch(SYMBOLS),
+    "join those of each grid to a text: .''.join.str.cell or '.'": lambda: batch(SYMBOLS),
     "whole numbers, not characters; join": lambda: batch(SYMBOLS.astype("S1")),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
     "alphabet is text, not 5": lambda: bs.solve(GRID, alphabet=5),
@@ -215,11 +215,16 @@ def test_whole_numbers_of_every_type_are_digits(kind):
         assert bs.solve_batch(np.where(grid == 0, np.nan, grid)).text() == [SOLUTION]
 
 
-def test_joined_characters_are_grids():
-    """As the message says that refuses an array of them."""
-    grids = np.array([list(GRID)], "S1").reshape(1, 4, 4)
-    texts = ["".join(grid.flat) for grid in grids.astype(str)]
-    assert bs.solve_batch(texts).text() == bs.solve_batch([GRID]).text()
+WITHOUT_BLANKS = [cell.strip(".") for cell in GRID]
+
+
+@pytest.mark.parametrize("cells", [[*GRID], WITHOUT_BLANKS, ["1", None, *WITHOUT_BLANKS[2:]]])
+def test_joined_characters_are_grids(cells):
+    grids = [[cells[:4], cells[4:8], cells[8:12], cells[12:]]]
+    with pytest.raises(bs.InputError, match="not characters; join") as raised:
+        batch(grids)
+    advice = str(raised.value).partition("text: ")[2]
+    assert batch(eval(advice, {"numpy": np, "grids": grids})).text() == [SOLUTION]
 
 
 @pytest.mark.parametrize("message", WRONG)

@@ -472,12 +472,16 @@ class GridProblem(ExactCover):
         if array.ndim != 2 or array.shape[1] != n_cells:
             texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")
-        if array.dtype.kind in "US":
+        kind = array.dtype.kind
+        if kind in "US" or (kind == "O" and any(isinstance(cell, str) for cell in array.flat)):
+            cells = array if kind == "O" else array.astype(str)
+            gap = " " * any(len(str(cell)) > 1 for cell in cells.flat if cell)
             raise InputError(
-                "grids must hold whole numbers, not characters; join those of each grid to a text: "
-                "[''.join(grid.flat) for grid in grids.astype(str)]"
+                f"grids must hold whole numbers, not characters; join those of each grid to a "
+                f"text: [{gap!r}.join(str(cell or '.') for cell in grid.flat) for grid in "
+                f"numpy.array(grids, {'object' if kind == 'O' else 'str'})]"
             )
-        if array.dtype.kind not in "iu":
+        if kind not in "iu":
             raise InputError(
                 f"grids must hold whole numbers; those of an array of {array.dtype} are not all "
                 f"whole; round them if need be, and convert them: grids.astype('uint8')"

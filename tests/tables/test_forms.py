@@ -869,7 +869,7 @@ def test_pencil_marks_that_could_get_lost_are_faults():
     assert "which no puzzle of the first rows has" in late["message"][0].as_py()
     forms = answers_to({"puzzle": [PUZZLE, marked]}, "canonical", canonical=True)
     assert [form is None for form in forms] == [False, True]
-    with pytest.raises(bs.ProblemError, match="^grid 1: only grids of rows, columns and boxes, w"):
+    with pytest.raises(bs.ProblemError, match="grid 1: only grids of rows, columns and boxes, w"):
         bs.canonical_forms([PUZZLE, marked])
     mixed = pa.table({"puzzle": [marked, *[PUZZLE] * 3]})
     assert len(bs.dedupe(mixed, up_to_symmetry=True, chunk=1)) == 2
