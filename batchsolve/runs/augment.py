@@ -24,14 +24,7 @@ from batchsolve.settings import FileSettings, ImageSettings
 from batchsolve.settings.arguments import FileName, FileNames, whole_number
 from batchsolve.settings.keywords import AugmentFields, AugmentFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.columns import (
-    JSON_TEXT,
-    as_text,
-    in_one_line,
-    is_text,
-    pencil_marks,
-    without_views,
-)
+from batchsolve.tables.columns import JSON_TEXT, as_text, is_text, pencil_marks, without_views
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Grids, Reader
@@ -339,7 +332,7 @@ def _with_marks(table: pa.Table, name: str, sources: Ints, images: pa.Array) -> 
     A symmetry that keeps the marks keeps the clues among them, so those grids have no other image.
     """
     texts, kind = as_text(table, name), images.type
-    marked = np.isin(sources, list(pencil_marks(texts, in_one_line(texts))))
+    marked = np.isin(sources, list(pencil_marks(texts)))
     as_read = texts.cast(kind) if is_text(kind) else table[name].combine_chunks()
     places = np.where(marked, len(images) + sources, np.arange(len(images)))
     return pa.concat_arrays([images, as_read]).take(pa.array(places))

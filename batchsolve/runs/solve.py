@@ -20,27 +20,13 @@ import pyarrow as pa
 from batchsolve.core.arrays import Bytes, Ints
 from batchsolve.core.interrupts import check_interrupt
 from batchsolve.engines import Choice
-from batchsolve.errors import (
-    InputError,
-    InWords,
-    ProblemError,
-    counted,
-    is_table,
-    quoted,
-    wrong_kind,
-)
+from batchsolve.errors import InputError, InWords, counted, is_table, quoted, wrong_kind
 from batchsolve.formats.drawings import read_grid
 from batchsolve.formats.pictures.svg import as_svg, drawn, html_table
-from batchsolve.problems.grid_symmetries import (
-    NO_ROOM,
-    NO_SYMMETRY,
-    CanonicalForms,
-    check_shape,
-    forms_of,
-)
+from batchsolve.problems.grid_symmetries import NO_ROOM, CanonicalForms, check_shape, forms_of
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
+from batchsolve.problems.sudoku import Sudoku, Variants, check_alone, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown, sums_told
 from batchsolve.search.rows import STATUS_NAMES, Answers, RowWork, rows_of_each
 from batchsolve.settings import AUTO, FileSettings, SearchSettings
@@ -201,9 +187,7 @@ def solve_batch(
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
-    box : (int, int), optional
-        As in `solve`, in place of a problem.
-    rules, regions : str, optional
+    box, rules, regions : optional
         As in `solve`, in place of a problem.
     alphabet : str, optional
         The alphabet of texts that leave it open, or of lists in Arrow arrays and series.
@@ -211,13 +195,7 @@ def solve_batch(
         The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    node_limit, jobs : int, optional
-        As in `solve_file`.
-    engine : str
-        As in `solve_file`.
-    backend : str
-        As in `solve_file`.
-    address : str, optional
+    node_limit, engine, jobs, backend, address
         As in `solve_file`.
     on_progress : callable or True, optional
         See `Progress`.
@@ -294,6 +272,7 @@ def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> 
 
 def solve(
     text: str,
+    problem: GridProblem | None = None,
     *,
     box: Box | None = None,
     rules: str | None = None,
@@ -308,18 +287,19 @@ def solve(
     ----------
     text : str
         The puzzle, as characters or numbers, or as a drawing.
-    limit : int
-        Solutions to look for; 2 proves uniqueness.
+    problem : GridProblem, optional
+        Its rules: a `Sudoku` or a `Variant`, to which pencil marks are added.
     box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzle.
+        Rows and columns of a box, in place of a problem; by default the usual ones for the size of
+        the puzzle.
+    rules, regions : str, optional
+        As in `solve_file`, in place of a problem.
     alphabet : str, optional
         The alphabet, where the text leaves it open.
     blank : str, optional
         The characters of blank cells; by default those of ``.0*_-`` that are not digits.
-    rules : str, optional
-        As in `solve_file`.
-    regions : str, optional
-        As in `solve_file`.
+    limit : int
+        Solutions to look for; 2 proves uniqueness.
 
     Returns
     -------
@@ -337,7 +317,7 @@ def solve(
     Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=1)
     """
     problem, notation, grid = read_grid(
-        text, box, alphabet, blank=blank, rules=rules, regions=regions
+        text, box, alphabet, blank=blank, rules=rules, regions=regions, problem=problem
     )
     limit = whole_number("limit", limit, 1)
     block = [(problem, np.arange(1))], grid[None]
@@ -366,6 +346,8 @@ def canonical_forms(
     problem: GridProblem | None = None,
     *,
     box: Box | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
     on_progress: OnProgress = None,
@@ -378,7 +360,7 @@ def canonical_forms(
         As in `solve_batch`.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
-    box : (int, int), optional
+    box, rules, regions : optional
         As in `canonical`, in place of a problem.
     alphabet, blank : str, optional
         As in `canonical`, for texts.
@@ -394,8 +376,8 @@ def canonical_forms(
     InputError
         If clues of a grid clash, or texts are of several sizes.
     ProblemError
-        If grids of this shape have too many symmetries; see `check_shape`. Or if a text has pencil
-        marks, because grids with other rules have no canonical forms.
+        If grids of this shape have too many symmetries; see `check_shape`. Or if grids have other
+        rules, such as pencil marks.
 
     Notes
     -----
@@ -417,7 +399,9 @@ def canonical_forms(
         grids = list(grids)
     if problem is not None:
         check_shape(problem)
-    written = FileSettings("puzzle", alphabet=alphabet, blank=blank, box=checked_box(box))
+    written = FileSettings(
+        "puzzle", alphabet=alphabet, blank=blank, box=checked_box(box), rules=rules, regions=regions
+    )
     problem, _, blocks, read, n = rows_of(grids, problem, written)
     check_shape(problem)
     parts, done = [forms_of(problem, np.empty((0, problem.n_cells), np.uint8))], 0
@@ -428,12 +412,10 @@ def canonical_forms(
             batch = read(block)
             if faults := batch.invalid_rows():
                 raise InputError(f"grid {done + min(faults)}: {faults[min(faults)]}")
+            batch.check_plain(done)
             digits = np.empty((len(batch), problem.n_cells), np.uint8)
             for part in batch.grids:
                 digits[part.rows] = part.puzzles
-                if not (are_plain := part.are_plain).all():
-                    row = done + part.rows[are_plain.argmin()]
-                    raise ProblemError(f"grid {row}: {NO_SYMMETRY}")
             parts.append(forms_of(problem, digits))
             done += len(batch)
             tell(done)
@@ -441,7 +423,14 @@ def canonical_forms(
 
 
 def canonical(
-    text: str, *, box: Box | None = None, alphabet: str | None = None, blank: str | None = None
+    text: str,
+    problem: GridProblem | None = None,
+    *,
+    box: Box | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
 ) -> str:
     """Return the canonical form of one puzzle, in its alphabet and in one line.
 
@@ -451,12 +440,8 @@ def canonical(
     ----------
     text : str
         The puzzle, as characters or numbers, or as a drawing.
-    box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzle.
-    alphabet : str, optional
-        The alphabet, where the text leaves it open.
-    blank : str, optional
-        The characters of blank cells; by default ``.0*_-`` without those that are digits.
+    problem, box, rules, regions, alphabet, blank
+        As in `solve`.
 
     Raises
     ------
@@ -464,14 +449,16 @@ def canonical(
         If the text is not a puzzle, its clues clash, or too many ways to begin a form are equally
         good.
     ProblemError
-        If grids of this shape have too many symmetries; see `check_shape`.
+        If grids of this shape have too many symmetries (see `check_shape`), or other rules.
 
     Examples
     --------
     >>> canonical("1.....2..3.....4"), canonical("4.....3..1.....2")
     ('...1.2....3.4...', '...1.2....3.4...')
     """
-    problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
+    problem, notation, grid = read_grid(
+        text, box, alphabet, blank=blank, rules=rules, regions=regions, problem=problem
+    )
     forms = canonical_forms(grid[None], problem)
     if not forms.found[0]:
         raise InputError(NO_ROOM)
@@ -494,9 +481,7 @@ def rows_of(
     )
     if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
         raise InputError(f"grids are an array, or texts in a list, {wrong_kind(grids)}")
-    has_rules = any(rule is not None for rule in (written.box, written.rules, written.regions))
-    if problem is not None and has_rules:
-        raise InputError("the problem has its box, rules and regions; leave these out")
+    check_alone(problem, written.box, written.rules, written.regions)
     texts = text_column(grids)
     if texts is not None:
         if problem is not None and not isinstance(problem, GridProblem):
