@@ -163,7 +163,9 @@ class Shape:
     def usual(cls, problem: GridProblem) -> Shape:
         """Return the shape of grids in memory, which are in no notation."""
         n = problem.n_digits
-        return cls(rule_columns.RuleColumns(n, fixed=problem), usual_notation(n), usual_notation(n))
+        drawing = None if problem.n_cells == n * n else problem.rules.drawing
+        rules = rule_columns.RuleColumns(n, drawing=drawing, fixed=problem)
+        return cls(rules, usual_notation(n), usual_notation(n))
 
     @cached_property
     def problem(self) -> GridProblem:
