@@ -187,7 +187,9 @@ def solve_batch(
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
-    box, rules, regions : optional
+    box : (int, int), optional
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
         As in `solve`, in place of a problem.
     alphabet : str, optional
         The alphabet of texts that leave it open, or of lists in Arrow arrays and series.
@@ -195,7 +197,13 @@ def solve_batch(
         The characters of blank cells in texts; by default those of ``.0*_-`` that are not digits.
     limit : int
         Solutions to look for; 2 proves uniqueness.
-    node_limit, engine, jobs, backend, address
+    node_limit, jobs : int, optional
+        As in `solve_file`.
+    engine : str
+        As in `solve_file`.
+    backend : str
+        As in `solve_file`.
+    address : str, optional
         As in `solve_file`.
     on_progress : callable or True, optional
         See `Progress`.
@@ -360,8 +368,10 @@ def canonical_forms(
         As in `solve_batch`.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
-    box, rules, regions : optional
-        As in `canonical`, in place of a problem.
+    box : (int, int), optional
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
+        As in `solve`, in place of a problem.
     alphabet, blank : str, optional
         As in `canonical`, for texts.
     on_progress : callable or True, optional
@@ -440,7 +450,13 @@ def canonical(
     ----------
     text : str
         The puzzle, as characters or numbers, or as a drawing.
-    problem, box, rules, regions, alphabet, blank
+    problem : Sudoku, optional
+        The shape of the boxes.
+    box : (int, int), optional
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
+        As in `solve`, in place of a problem.
+    alphabet, blank : str, optional
         As in `solve`.
 
     Raises
