@@ -61,7 +61,8 @@ def test_a_stack_may_be_any_iterable():
 
 batch, table, count, forms = bs.solve_batch, bs.solve_table, bs.count, bs.canonical_forms
 Cover, Sudoku, WHOLE = bs.ExactCover, bs.Sudoku, bs.SearchSettings()
-HALVES, SYMBOLS = np.full((1, 16), 0.5), np.array([list(GRID)])
+HALVES = np.full((1, 16), 0.5)
+X, SAMURAI = bs.grid_problem(4, rules="x"), bs.grid_problem(9, rules="samurai")
 TABLE = pa.table({"puzzle": [GRID], "prediction": [GRID]})
 CELLS = pd.DataFrame(np.zeros((2, 16), int))
 WRONG = {
@@ -78,7 +79,6 @@ WRONG = {
     "settings are a SearchSettings, not 5": lambda: count("queens:6", search=5),
     "whole numbers, not \\[0.9\\]": lambda: count("queens:6", [0.9]),
     "whole numbers, not \\[\\[0\\]\\]": lambda: bs.split("queens:6", [[0]]),
-    "whole numbers, not None": lambda: count("queens:6", None),
     "whole numbers, not \\[0.5\\]": lambda: bs.family("queens:6").verify([0.5]),
     "whole numbers, not \\[1.5\\]": lambda: bs.solution_graph("queens:6").with_option(1.5),
     "whole numbers, not \\[None\\]": lambda: bs.draw("queens:6", [None]),
@@ -106,12 +106,9 @@ WRONG = {
     "name, not a DataFrame: functions of tables": lambda: bs.solve_file(pd.DataFrame(), "out.csv"),
     "whole numbers; those of an array of float64 are not all .*astype": lambda: batch(HALVES),
     "those of an array of float16 are not all .*astype": lambda: batch(HALVES.astype("f2")),
-    "join those of each grid to a text: .''.join.grid.flat. for": lambda: batch(SYMBOLS),
-    "whole numbers, not characters; join": lambda: batch(SYMBOLS.astype("S1")),
     "a box has 1 row and column or more, not \\(0, 2\\)": lambda: bs.solve(GRID, box=(0, 2)),
     "alphabet is text, not 5": lambda: bs.solve(GRID, alphabet=5),
     "grids are an array, or lists of equal length, not ..1, 2., .1": lambda: batch([[1, 2], [1]]),
-    "lists of equal length, not \\[\\[3\\], \\[": lambda: forms([[3], []], SUDOKU),
     "the matrix is an array, or lists of equal": lambda: Cover.from_matrix([[1, 0], [1]]),
     "bounds is an array, or lists of equal": lambda: Cover([0, 1], [0], 1, bounds=[[1], [1, 1]]),
     "options are lists of items, .*, not None": lambda: Cover.from_options(None),
@@ -125,12 +122,17 @@ WRONG = {
     "grids hold digits, .*, not array..\\[257": lambda: SUDOKU.follow_rules(np.full((1, 16), 257)),
     "text of stacks is text, not None": lambda: bs.Stacks.from_jsonl(None, SUDOKU),
     "class ExactCover, not 5": lambda: bs.Stacks.from_jsonl(SOME.to_jsonl(SUDOKU), 5),
-    "texts for an array have one size, .* is a grid of 9×9": lambda: forms(["." * 81, GRID]),
     "lists of equal length, not \\[\\[0\\], \\[": lambda: forms([[0], []]),
     "grids are an array, or texts in a list, not 5": lambda: forms(5),
     "the problem has its box": lambda: forms([GRID], SUDOKU, box=(3, 3)),
     "alphabet '1-4' is for texts": lambda: forms([[0] * 16], alphabet="1-4"),
     "the problem has its box, rules and": lambda: batch([GRID], SUDOKU, rules="x"),
+    "has its box, rules and regions": lambda: table(TABLE, SUDOKU, regions="AABB" * 4),
+    "the grid has other cells than Variant.369": lambda: batch(["." * 81], SAMURAI),
+    "the grid has other cells than Variant": lambda: bs.canonical("." * 81, SAMURAI),
+    "class GridProblem, not 'x'": lambda: table(TABLE, "x"),
+    "without other rules, have canonical": lambda: bs.canonical(GRID, rules="x"),
+    "rules is for texts, and the problem": lambda: count(SUDOKU, rules="x"),
     "canonical_forms arrays": lambda: bs.canonical([GRID]),
     "2 grids, one a line; give solve_batch a list": lambda: bs.solve(f"{GRID}\n{GRID}"),
     "no grid: a line of 5 cells; .*; solve_file reads files": lambda: bs.solve("a.csv"),
@@ -146,7 +148,6 @@ WRONG = {
     "size is 1 or more, not 0": lambda: QUEENS.blocks(0),
     "places of stacks must hold whole numbers": lambda: SOME.take([0.9]),
     "whole numbers, not \\[2.7\\]": lambda: bs.symmetries(QUEENS.problem).stabiliser([2.7]),
-    "0 or -1 is a blank": lambda: batch(np.full((1, 16), -2)),
     "on_progress is a function or True, not 6": lambda: bs.solve_file("a", "b", on_progress=6),
     "a problem is text, .*, not a list: solve_batch takes arrays": lambda: bs.estimate([GRID]),
     "grids must have shape": lambda: batch([GRID.encode()]),
@@ -164,9 +165,7 @@ WRONG = {
     "n_items is 0 to 4,294,967,295, not 4,294,967,297": lambda: Cover([0], [], 2**32 + 1),
     "option 5000 does not exist": lambda: SUDOKU.grids(bs.Stacks.from_lists([[5000]])),
     "must both have shape": lambda: SUDOKU.check(np.zeros((5, 16), int), np.zeros((5, 81), int)),
-    "must both have shape .*": lambda: SUDOKU.check(np.zeros((5, 16), int), np.zeros((2, 16), int)),
     "rate.* takes no `solution_column`; leave it out$": lambda: bs.rate(TABLE, solution_column="x"),
-    "e_table.* `solution_column`; leave it out$": lambda: bs.generate_table(1, solution_column=""),
     "no `solution_column`; name it with `truth`$": lambda: bs.evaluate(TABLE, solution_column="x"),
     "columns must hold whole numbers .* not .0.5": lambda: Cover.from_matrix([[1, 1]], [0.5]),
     "secondary columns are a .* whole numbers, not 5$": lambda: Cover.from_matrix([[1, 1]], 5),
@@ -182,9 +181,7 @@ WRONG = {
     "collect is True or False, not 'no'": lambda: bs.Run("x", "queens:6", collect="no"),
     "resume is True or False, not 'no'": lambda: bs.Run("x", "queens:6", resume="no"),
     "a name is text, not array": lambda: bs.Run("x", "queens:6", name=np.zeros(2)),
-    "ordered is True or False, not array": lambda: bs.solution_graph(
-        "queens:6", ordered=np.array([True])
-    ),
+    "ordered is True or False, not array": lambda: bs.solution_graph("queens:6", ordered=np.eye(1)),
     "a title is text, not 5": lambda: bs.draw("queens:6", title=5),
     "by is text, not array": lambda: bs.distribution("queens:6", np.zeros(2)),
     "settings are a PuzzleSettings, not array": lambda: bs.generate(wanted=np.zeros(2)),
@@ -215,11 +212,37 @@ def test_whole_numbers_of_every_type_are_digits(kind):
         assert bs.solve_batch(np.where(grid == 0, np.nan, grid)).text() == [SOLUTION]
 
 
-def test_joined_characters_are_grids():
-    """As the message says that refuses an array of them."""
-    grids = np.array([list(GRID)], "S1").reshape(1, 4, 4)
-    texts = ["".join(grid.flat) for grid in grids.astype(str)]
-    assert bs.solve_batch(texts).text() == bs.solve_batch([GRID]).text()
+WITHOUT_BLANKS = [cell.strip(".") for cell in GRID]
+
+
+@pytest.mark.parametrize(
+    "cells", [[*GRID], [*map(str.encode, GRID)], WITHOUT_BLANKS, ["1", None, *WITHOUT_BLANKS[2:]]]
+)
+def test_joined_characters_are_grids(cells):
+    grids = [[cells[:4], cells[4:8], cells[8:12], cells[12:]]]
+    with pytest.raises(bs.InputError, match="not characters; join") as raised:
+        batch(grids)
+    advice = str(raised.value).partition("text: ")[2]
+    assert batch(eval(advice, {"numpy": np, "grids": grids})).text() == [SOLUTION]
+
+
+NAMED = [({"rules": "x"}, 48), ({"problem": X}, 48), ({"box": (1, 4)}, 576)]
+
+
+@pytest.mark.parametrize(("how", "n"), NAMED)
+def test_functions_take_the_same_rules_under_the_same_names(how, n):
+    text, rules = "." * 16, pa.table({"puzzle": ["." * 16] * 2, "rules": ["", "antiknight"]})
+    calls = (bs.solve, text), (batch, [text]), (batch, [[0] * 16])
+    found = [call(grid, **how, limit=600) for call, grid in calls]
+    assert [np.sum(each.n_solutions) for each in found] == [n] * 3
+    solved = table(rules, **how, limit=600, rule_columns="none")
+    assert solved["n_solutions"].to_pylist() == [n] * 2
+    if "problem" in how:
+        assert table(rules, **how)["status"].to_pylist() == ["multiple", "invalid"]
+    else:
+        assert [each.count for each in (count(text, **how), *count([text], **how))] == [n] * 2
+    usual = "AABBAABBCCDDCCDD"
+    assert bs.canonical(GRID, regions=usual) == bs.canonical(GRID, SUDOKU) == bs.canonical(GRID)
 
 
 @pytest.mark.parametrize("message", WRONG)
@@ -234,7 +257,6 @@ UNKNOWN = {
     "dedupe\\(\\) .* 'colum'; did you mean 'column'": lambda: bs.dedupe("a", "b", colum=1),
     "count\\(\\) .* 'job'; did you mean 'jobs'": lambda: bs.count("queens:6", job=1),
     "solutions\\(\\) .* 'limt'": lambda: next(bs.solutions("queens:6", limt=1)),
-    "cheapest\\(\\) .* 'limt'": lambda: bs.cheapest(PRICED, limt=1),
     "Run.search\\(\\) .* 'limt'; did you mean 'limit'": lambda: bs.Run.search(None, limt=1),
 }
 

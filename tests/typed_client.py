@@ -11,7 +11,7 @@ import batchsolve as bs
 
 def solve_some(folder: Path) -> int:
     summary: bs.Summary = bs.solve_file(folder / "in.csv", folder / "out.csv", limit=1, jobs=2)
-    answer: bs.Answer = bs.solve("1.....2..3.....4")
+    answer: bs.Answer = bs.solve("1.....2..3.....4", bs.Sudoku(2, 2))
     text: str | None = answer.solution
     bs.solve_file("in.csv", "out.csv", limt=1)  # type: ignore[call-arg]
     bs.count("queens:6", limit="2")  # type: ignore[call-overload]
@@ -22,7 +22,8 @@ def solve_some(folder: Path) -> int:
 
 def count_some(folder: Path) -> int:
     reading: bs.Reading = bs.read_problem("queens:8")
-    result: bs.Count = bs.count(reading, search=bs.SearchSettings(limit=10, split_depth="auto"))
+    result: bs.Count = bs.count("grid.txt", box=(2, 2), rules="x", limit=3)
+    result = bs.count(reading, search=bs.SearchSettings(limit=10, split_depth="auto"))
     with bs.Run(folder / "run", "queens:8", resume=True) as run:
         again: bs.Count = run.search()
     guess: bs.Estimate = bs.estimate(bs.Sudoku(3, 3), probes=10)
@@ -60,7 +61,7 @@ class Frame:
 
 def solve_a_table(frame: Frame) -> Frame:
     bs.solve_table(frame, colum="puzzle")  # type: ignore[call-overload]
-    return bs.solve_table(frame, column="puzzle", limit=1)
+    return bs.solve_table(frame, bs.Sudoku(2, 2), column="puzzle", limit=1)
 
 
 def learn_from_tables(frame: Frame) -> Frame:

@@ -18,10 +18,11 @@ from batchsolve.core.arrays import Bytes
 from batchsolve.errors import BatchsolveError, InputError, wrong_kind
 from batchsolve.formats import grid_texts
 from batchsolve.formats.rule_texts import RuleReader
+from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import FINE, Notation, check_blanks, default_box
 from batchsolve.problems.rules import n_regions
-from batchsolve.problems.sudoku import drawing_of, drawn_notation, grid_problem, split_layout
+from batchsolve.problems.sudoku import chosen_problem, drawing_of, drawn_notation, split_layout
 from batchsolve.problems.survey import Form, Signs
 from batchsolve.settings.arguments import Box, checked_box
 
@@ -34,6 +35,7 @@ def read_grid(
     blank: str | None = None,
     rules: str | None = None,
     regions: str | None = None,
+    problem: GridProblem | None = None,
 ) -> tuple[GridProblem, Notation, Bytes]:
     r"""Read the one grid of a text.
 
@@ -50,6 +52,8 @@ def read_grid(
         The characters of blank cells; by default, all of `BLANKS`.
     rules, regions : str, optional
         Rules beyond the usual; see `batchsolve.problems.sudoku.grid_problem`.
+    problem : GridProblem, optional
+        The problem of the empty grid, in place of the box, the rules and the regions.
 
     Returns
     -------
@@ -76,13 +80,17 @@ def read_grid(
         raise InputError(f"a puzzle is text, {wrong_kind(text)}")
     box = checked_box(box, alphabet=alphabet, blank=blank, rules=rules, regions=regions)
     check_blanks(blank)
+    size = box[0] * box[1] if box else None
+    if problem is not None:
+        check_kind(problem, GridProblem)
+        size = problem.n_digits
     name_of_layout = split_layout(rules)[0]
     if (drawing := drawing_of(text)) is not None or name_of_layout:
-        n = box[0] * box[1] if box else 9
-        problem = grid_problem(n, box, rules, regions, drawing)
+        n = size or 9
+        problem = chosen_problem(problem, n, box, rules, regions, drawing)
         notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
         return problem, notation, notation.read("".join(text.split()))
-    size = box[0] * box[1] if box else n_regions(regions) if regions else None
+    size = size or (n_regions(regions) if regions else None)
     rows = grid_texts.rows_of(text, size, name)
     if groups := grid_texts.candidates_of(rows):
         rows = [(1, tuple(grid_texts.clues_of(groups)))]
@@ -102,7 +110,7 @@ def read_grid(
     if fault != FINE:
         where = _line(rows, n, fault) if fault >= 0 else ""
         raise InputError(where + notation.explain(written, fault))
-    problem = grid_problem(n, box, rules, regions)
+    problem = chosen_problem(problem, n, box, rules, regions, None)
     if groups:
         reader = RuleReader(n)
         for cell in np.flatnonzero(grid == 0).tolist():
@@ -137,6 +145,7 @@ def draw_grid(problem: GridProblem, notation: Notation, grid: npt.ArrayLike) -> 
     Examples
     --------
     >>> from batchsolve.problems.notation import usual_notation
+    >>> from batchsolve.problems.sudoku import grid_problem
     >>> print(draw_grid(grid_problem(4), usual_notation(4), [1, 0, 0, 0] * 4), end="")
     +-----+-----+
     | 1 . | . . |

@@ -49,7 +49,7 @@ MOST_IN_CORE = 32  # digits of grids with other rules than Sudoku: a set of digi
 def as_grids_array(grids: Any) -> npt.NDArray[Any]:
     """Return grids as an array; masked cells, None and NaN become -1, which is a blank.
 
-    Whole numbers may be floating-point ones.
+    Whole numbers may be floating-point ones; bits become digits, see `as_whole`.
 
     Examples
     --------
@@ -66,24 +66,34 @@ def as_grids_array(grids: Any) -> npt.NDArray[Any]:
             kind = np.float64 if grids.dtype.kind == "f" else np.int64
             grids = grids.astype(kind).filled(-1) if grids.dtype.kind in "uif" else grids.filled(-1)
         array = np.asarray(grids)
-    return as_whole(array)
+    digits = as_whole(array)
+    if digits.ndim < array.ndim and digits.min(initial=0) < 0:
+        grid, row, column = np.argwhere(digits < 0)[0]
+        where = f"row {row + 1}, column {column + 1}"
+        raise InputError(f"grid {grid} has several bits in {where}; a cell has one, or none")
+    return digits
 
 
 def as_whole(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return an array of whole numbers as one of integers, with -1 for None and NaN.
 
-    Other arrays are returned unchanged.
+    An array of shape (n, N, N, N) with a bit for each digit becomes one of digits, with -2 for
+    several bits. Other arrays are returned unchanged.
     """
     fractions = array
     if array.dtype == object:
         with suppress(TypeError, ValueError, OverflowError):
             fractions = array.astype(np.float64)
-    if fractions.dtype.kind != "f":
-        return array
-    # as float64 at least: float16 does not hold the bound
-    fractions = np.where(np.isnan(fractions), np.float64(-1), fractions)
-    is_whole = (np.abs(fractions) < _MOST_EXACT).all() and (fractions == np.trunc(fractions)).all()
-    return fractions.astype(np.int64) if is_whole else array
+    if fractions.dtype.kind == "f":
+        # as float64 at least: float16 does not hold the bound
+        fractions = np.where(np.isnan(fractions), np.float64(-1), fractions)
+        is_small = (np.abs(fractions) < _MOST_EXACT).all()
+        if is_small and (fractions == np.trunc(fractions)).all():
+            array = fractions.astype(np.int64)
+    is_cube = array.ndim == 4 and len({*array.shape[1:]}) == 1
+    if is_cube and array.dtype.kind in "iub" and ((array == 0) | (array == 1)).all():
+        array = np.where(array.sum(axis=3) > 1, -2, array.argmax(axis=3) + array.any(axis=3))
+    return array
 
 
 def without_minus_one(array: npt.NDArray[Any], n_digits: int) -> npt.NDArray[Any]:
@@ -462,12 +472,16 @@ class GridProblem(ExactCover):
         if array.ndim != 2 or array.shape[1] != n_cells:
             texts = "; parse makes an array of a text" if array.dtype.kind in "US" else ""
             raise InputError(f"grids must have shape (n, {n_cells}), not {array.shape}{texts}")
-        if array.dtype.kind in "US":
+        kind = array.dtype.kind
+        if kind in "US" or (kind == "O" and any(isinstance(cell, str) for cell in array.flat)):
+            cells = array if kind == "O" else array.astype(str)
+            gap = " " * any(len(str(cell)) > 1 for cell in cells.flat if cell)
             raise InputError(
-                "grids must hold whole numbers, not characters; join those of each grid to a text: "
-                "[''.join(grid.flat) for grid in grids.astype(str)]"
+                f"grids must hold whole numbers, not characters; join those of each grid to a "
+                f"text: [{gap!r}.join(str(cell or '.') for cell in grid.flat) for grid in "
+                f"numpy.array(grids, {'object' if kind == 'O' else 'str'})]"
             )
-        if array.dtype.kind not in "iu":
+        if kind not in "iu":
             raise InputError(
                 f"grids must hold whole numbers; those of an array of {array.dtype} are not all "
                 f"whole; round them if need be, and convert them: grids.astype('uint8')"

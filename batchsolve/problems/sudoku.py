@@ -190,6 +190,29 @@ def grid_problem(
 _variant = lru_cache(maxsize=256)(GridProblem)  # shared
 
 
+def check_alone(problem: object, *rules: object) -> None:
+    """Raise `InputError` if a problem is given and a box, rules or regions beside it."""
+    if problem is not None and any(rule is not None for rule in rules):
+        raise InputError("the problem has its box, rules and regions; leave these out")
+
+
+def chosen_problem(problem: GridProblem | None, n_digits: int, *named: Any) -> GridProblem:
+    """Return a given problem, or else `grid_problem` of the other arguments.
+
+    Raises
+    ------
+    InputError
+        If the problem is given, and rules beside it, or if it has other cells.
+    """
+    if problem is None:
+        return grid_problem(n_digits, *named)
+    *rules, drawing = named
+    check_alone(problem, *rules)
+    if drawn_places(drawing or square_drawing(n_digits)) != problem.rules.places:
+        raise InputError(f"the grid has other cells than {problem!r}")
+    return problem
+
+
 @lru_cache(maxsize=256)
 def grid_rules(
     n_digits: int,

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack, overload
 import numpy as np
 import pyarrow as pa
 
-from batchsolve.core.arrays import Bools
+from batchsolve.core.arrays import Bools, Ints
 from batchsolve.errors import counted
 from batchsolve.problems.grid_symmetries import Images, check_symmetric, group_of, images_of
 from batchsolve.runs.outputs import Output
@@ -24,10 +24,11 @@ from batchsolve.settings import FileSettings, ImageSettings
 from batchsolve.settings.arguments import FileName, FileNames, whole_number
 from batchsolve.settings.keywords import AugmentFields, AugmentFileFields, settings_of
 from batchsolve.tables.answers import Found, RowSums, RowTable, grid_column, grid_type
-from batchsolve.tables.columns import JSON_TEXT, without_views
+from batchsolve.tables.columns import JSON_TEXT, as_text, is_text, pencil_marks, without_views
 from batchsolve.tables.corpus import Corpus
 from batchsolve.tables.frames import Frame, arrow_table, with_columns_of
 from batchsolve.tables.reader import Batch, Grids, Reader
+from batchsolve.tables.rule_columns import MARKS
 from batchsolve.tables.sources import Block, TableSource
 from batchsolve.workers import LOG
 
@@ -278,6 +279,8 @@ def _drawn(
     if (np.diff(sources) < 0).any():  # of several shapes, or of rows with other rules
         order = np.argsort(sources, kind="stable")
         sources, grids = sources[order], [column.take(pa.array(order)) for column in grids]
+    if any(MARKS in part.own for part in batch.grids):
+        grids[0] = _with_marks(batch.table, schema.names[places[0]], sources, grids[0])
     others = [k for k in range(batch.table.num_columns) if k not in places]
     columns = batch.table.select(others).take(pa.array(sources)).columns
     for place, column in sorted(zip(places, grids, strict=True), key=lambda pair: pair[0]):
@@ -321,6 +324,18 @@ def _columns(kinds: list[pa.DataType], grids: Grids, images: Images) -> list[pa.
         has = grids.has_given[grids.places(sources)]
         columns.append(grid_column(kinds[1], shape.solution_notation, solutions[has], has))
     return columns
+
+
+def _with_marks(table: pa.Table, name: str, sources: Ints, images: pa.Array) -> pa.Array:
+    """Return puzzles of images, in which grids of pencil marks are as they were read.
+
+    A symmetry that keeps the marks keeps the clues among them, so those grids have no other image.
+    """
+    texts, kind = as_text(table, name), images.type
+    marked = np.isin(sources, list(pencil_marks(texts)))
+    as_read = texts.cast(kind) if is_text(kind) else table[name].combine_chunks()
+    places = np.where(marked, len(images) + sources, np.arange(len(images)))
+    return pa.concat_arrays([images, as_read]).take(pa.array(places))
 
 
 def _faults_of_solutions(batch: Batch) -> dict[int, str]:

@@ -27,7 +27,7 @@ from batchsolve.search.rows import Answers, RowWork
 from batchsolve.search.scheduler import Changes, Piece
 from batchsolve.search.tree import FIRST_NODES, TreeSearch, check_can_count
 from batchsolve.settings import SearchSettings
-from batchsolve.settings.keywords import SearchFields, settings_of
+from batchsolve.settings.keywords import CountFields, GridFields, SearchFields, settings_of
 from batchsolve.workers import LOG, Pool
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def count(
     *,
     on_progress: Callable[[TreeSearch], None] | bool | None = None,
     up_to_symmetry: UpToSymmetry = False,
-    **settings: Unpack[SearchFields],
+    **settings: Unpack[CountFields],
 ) -> Count: ...
 
 
@@ -118,7 +118,7 @@ def count(
     problem: list[Any] | tuple[Puzzle, ...],
     *,
     on_progress: OnProgress = None,
-    **settings: Unpack[SearchFields],
+    **settings: Unpack[CountFields],
 ) -> list[Count]: ...
 
 
@@ -128,7 +128,7 @@ def count(
     *,
     on_progress: Any = None,
     up_to_symmetry: UpToSymmetry = False,
-    **settings: Unpack[SearchFields],
+    **settings: Unpack[CountFields],
 ) -> Any:
     """Count every cover of a problem, or of each of many.
 
@@ -158,7 +158,8 @@ def count(
         The limits, the engine and the other settings of the search.
     **settings
         The fields of `search`, in its place: ``limit``, ``time_limit``, ``node_limit``,
-        ``split_depth``, ``budget``, ``engine``, ``branch``.
+        ``split_depth``, ``budget``, ``engine``, ``branch``. For texts, ``box``, ``rules``,
+        ``regions``, ``alphabet`` and ``blank``, as in `read_problem`.
 
     Returns
     -------
@@ -183,6 +184,9 @@ def count(
     [2, 2, 288]
     """
     workers, search = settings_of(count, settings, SearchSettings)
+    notation = {
+        name: value for name, value in settings.items() if name in GridFields.__annotations__
+    }
     if isinstance(problem, list | tuple):
         if isinstance(stack, Stacks) or option_numbers(stack) or up_to_symmetry is not False:
             raise InputError(
@@ -190,9 +194,9 @@ def count(
                 "count them one by one"
             )
         with Pool(**workers) as pool, shown(on_progress, ROW_BAR) as tell:
-            return _counts_of_each(problem, pool, search, tell)
+            return _counts_of_each(problem, notation, pool, search, tell)
     keywords = {**workers, "up_to_symmetry": up_to_symmetry, "on_progress": on_progress}
-    return _counted(problem, stack, {}, search=search, **keywords)
+    return _counted(reading_of(problem, **notation), stack, {}, search=search, **keywords)
 
 
 def _counted(
@@ -214,11 +218,12 @@ def _counted(
 
 def _counts_of_each(
     problems: Sequence[Puzzle],
+    notation: dict[str, Any],
     pool: Pool,
     settings: SearchSettings,
     tell: Callable[[Progress], None],
 ) -> list[Count]:
-    """Count problems side by side, a block of them to a task."""
+    """Count problems side by side, a block of them to a task; `notation` is for texts of grids."""
     from batchsolve.runs.instances import Instances
 
     choice = Choice(settings.engine)
@@ -226,7 +231,7 @@ def _counts_of_each(
     n = len(problems)
     size = max(1, min(MOST_IN_BLOCK, n // (LEAST_BLOCKS * pool.jobs)))
     blocks = (problems[begin : begin + size] for begin in range(0, n, size))
-    read = partial(Instances, read=reading_of, choice=choice)
+    read = partial(Instances, read=partial(reading_of, **notation), choice=choice)
     write = partial(_counts_of_rows, settings, pool.backend, pool.jobs)
     work = RowWork(choice, settings, read, write, keep=0)
     counts, tell_count = list[Count](), sums_told(tell, n)

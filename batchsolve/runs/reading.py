@@ -222,17 +222,19 @@ Puzzle = ExactCover | Reading | str | os.PathLike[str]
 """A problem, the result of `read_problem`, or an argument of it."""
 
 
-def reading_of(problem: Puzzle) -> Reading:
-    """Return a problem as a `Reading`.
+def reading_of(problem: Puzzle, **settings: Any) -> Reading:
+    """Return a problem as a `Reading`; the settings are those of `read_problem`, for texts.
 
     Examples
     --------
     >>> reading_of("queens:6").name, reading_of(ExactCover([0, 1], [0], 1)).name
     ('queens:6', 'ExactCover(n_items=1, n_primary=1, n_options=1)')
     """
-    if isinstance(problem, ExactCover):
-        return _reading(problem, repr(problem))
-    return problem if isinstance(problem, Reading) else read_problem(problem)
+    if not isinstance(problem, ExactCover | Reading):
+        return read_problem(problem, **settings)
+    if name := next((name for name, value in settings.items() if value is not None), None):
+        raise InputError(f"{name} is for texts, and the problem has its rules; leave it out")
+    return problem if isinstance(problem, Reading) else _reading(problem, repr(problem))
 
 
 def problem_and_stacks(

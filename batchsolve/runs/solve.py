@@ -26,7 +26,7 @@ from batchsolve.formats.pictures.svg import as_svg, drawn, html_table
 from batchsolve.problems.grid_symmetries import NO_ROOM, CanonicalForms, check_shape, forms_of
 from batchsolve.problems.grids import GridProblem, as_grids_array
 from batchsolve.problems.notation import Notation, usual_notation
-from batchsolve.problems.sudoku import Sudoku, Variants, grid_problem, usual_sudoku
+from batchsolve.problems.sudoku import Sudoku, Variants, check_alone, grid_problem, usual_sudoku
 from batchsolve.runs.progress import ROW_BAR, OnProgress, Progress, Summary, shown, sums_told
 from batchsolve.search.rows import STATUS_NAMES, Answers, RowWork, rows_of_each
 from batchsolve.settings import AUTO, FileSettings, SearchSettings
@@ -104,7 +104,8 @@ class BatchResult(InWords):
     ----------
     solutions : ndarray, shape (n, N²)
         The first solution in tree order, or that of the engine ``sat``; 0 if none was found. Of an
-        array of integers, its shape and dtype; else of uint8.
+        array of digits that are integers, its shape and dtype; else of uint8, and of bits, of the
+        shape (n, N, N).
     status : ndarray of str, shape (n,)
         ``unique``, ``multiple``, ``solved``, ``unsolvable``, ``unfinished`` or ``invalid``.
     n_solutions : ndarray of int64, shape (n,)
@@ -179,9 +180,10 @@ def solve_batch(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a list, an Arrow
-        array, or a series of pandas or polars with the puzzles as text. All have one size, because
-        an array holds the solutions; `solve_table` takes texts of different sizes.
+        Digits 1 .. N; blank cells hold 0, -1, None or NaN, or are masked. Or a bit for each digit
+        of a cell, shape (n, N, N, N). Or a list, an Arrow array, or a series of pandas or polars
+        with the puzzles as text. All have one size, because an array holds the solutions;
+        `solve_table` takes texts of different sizes.
     problem : GridProblem, or sequence of GridProblem, optional
         Their rules: a `Sudoku` or a `Variant`; by default Sudoku with the usual boxes for N. Or
         the rules of each grid of an array; equal ones are searched together.
@@ -242,7 +244,8 @@ def solve_batch(
     choice = Choice.for_grids(engine, problem, limit, sizes_vary=False)
     work = RowWork(choice, settings, read, partial(_found, problem, limit))
     totals, begin = Summary(), 0
-    is_array = isinstance(grids, np.ndarray) and np.issubdtype(grids.dtype, np.integer)
+    are_bits = getattr(grids, "ndim", 0) == 4
+    is_array = isinstance(grids, np.ndarray) and grids.dtype.kind in "iu" and not are_bits
     solutions = np.empty((n, problem.n_cells), grids.dtype if is_array else np.uint8)
     status, messages = np.empty(n, np.uint8), dict[int, str]()
     n_solutions, nodes = np.empty((2, n), np.int64)
@@ -256,8 +259,8 @@ def solve_batch(
                 totals.add(RowSums(rows_of_each(status[at]) | sums))
                 tell(Progress(at.stop - begin, totals, n))
             begin = at.stop
-    if is_array and solutions.size == grids.size:  # else grids overlap, and their drawings are more
-        solutions = solutions.reshape(grids.shape)
+    if (is_array or are_bits) and solutions.size == prod(grids.shape[:3]):
+        solutions = solutions.reshape(grids.shape[:3])  # else drawings of grids that overlap
     return BatchResult(solutions, STATUS_NAMES.take(status), n_solutions, nodes, messages, notation)
 
 
@@ -277,6 +280,7 @@ def _found(problem: GridProblem, limit: int, batch: Batch, answers: Answers) -> 
 
 def solve(
     text: str,
+    problem: GridProblem | None = None,
     *,
     box: Box | None = None,
     rules: str | None = None,
@@ -291,18 +295,19 @@ def solve(
     ----------
     text : str
         The puzzle, as characters or numbers, or as a drawing.
-    limit : int
-        Solutions to look for; 2 proves uniqueness.
+    problem : GridProblem, optional
+        Its rules: a `Sudoku` or a `Variant`, to which pencil marks are added.
     box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzle.
+        Rows and columns of a box, in place of a problem; by default the usual ones for the size of
+        the puzzle.
+    rules, regions : str, optional
+        As in `solve_file`, in place of a problem.
     alphabet : str, optional
         The alphabet, where the text leaves it open.
     blank : str, optional
         The characters of blank cells; by default those of ``.0*_-`` that are not digits.
-    rules : str, optional
-        As in `solve_file`.
-    regions : str, optional
-        As in `solve_file`.
+    limit : int
+        Solutions to look for; 2 proves uniqueness.
 
     Returns
     -------
@@ -320,7 +325,7 @@ def solve(
     Answer(status='unique', solution='1243342143122134', n_solutions=1, nodes=1)
     """
     problem, notation, grid = read_grid(
-        text, box, alphabet, blank=blank, rules=rules, regions=regions
+        text, box, alphabet, blank=blank, rules=rules, regions=regions, problem=problem
     )
     limit = whole_number("limit", limit, 1)
     block = [(problem, np.arange(1))], grid[None]
@@ -349,6 +354,8 @@ def canonical_forms(
     problem: GridProblem | None = None,
     *,
     box: Box | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
     alphabet: str | None = None,
     blank: str | None = None,
     on_progress: OnProgress = None,
@@ -358,12 +365,13 @@ def canonical_forms(
     Parameters
     ----------
     grids : array_like of int, shape (n, N²) or (n, N, N); or n texts
-        Digits 1 .. N, 0 for blank cells; or a list, an array or a series of puzzles of one size, as
-        `canonical` takes one.
+        As in `solve_batch`.
     problem : Sudoku, optional
         The shape of the boxes; by default the usual one for N, or `box`.
     box : (int, int), optional
-        As in `canonical`, in place of a problem.
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
+        As in `solve`, in place of a problem.
     alphabet, blank : str, optional
         As in `canonical`, for texts.
     on_progress : callable or True, optional
@@ -378,7 +386,8 @@ def canonical_forms(
     InputError
         If clues of a grid clash, or texts are of several sizes.
     ProblemError
-        If grids of this shape have too many symmetries; see `check_shape`.
+        If grids of this shape have too many symmetries; see `check_shape`. Or if grids have other
+        rules, such as pencil marks.
 
     Notes
     -----
@@ -400,7 +409,9 @@ def canonical_forms(
         grids = list(grids)
     if problem is not None:
         check_shape(problem)
-    written = FileSettings("puzzle", alphabet=alphabet, blank=blank, box=checked_box(box))
+    written = FileSettings(
+        "puzzle", alphabet=alphabet, blank=blank, box=checked_box(box), rules=rules, regions=regions
+    )
     problem, _, blocks, read, n = rows_of(grids, problem, written)
     check_shape(problem)
     parts, done = [forms_of(problem, np.empty((0, problem.n_cells), np.uint8))], 0
@@ -411,6 +422,7 @@ def canonical_forms(
             batch = read(block)
             if faults := batch.invalid_rows():
                 raise InputError(f"grid {done + min(faults)}: {faults[min(faults)]}")
+            batch.check_plain(done)
             digits = np.empty((len(batch), problem.n_cells), np.uint8)
             for part in batch.grids:
                 digits[part.rows] = part.puzzles
@@ -421,7 +433,14 @@ def canonical_forms(
 
 
 def canonical(
-    text: str, *, box: Box | None = None, alphabet: str | None = None, blank: str | None = None
+    text: str,
+    problem: GridProblem | None = None,
+    *,
+    box: Box | None = None,
+    rules: str | None = None,
+    regions: str | None = None,
+    alphabet: str | None = None,
+    blank: str | None = None,
 ) -> str:
     """Return the canonical form of one puzzle, in its alphabet and in one line.
 
@@ -431,12 +450,14 @@ def canonical(
     ----------
     text : str
         The puzzle, as characters or numbers, or as a drawing.
+    problem : Sudoku, optional
+        The shape of the boxes.
     box : (int, int), optional
-        Rows and columns of a box; by default the usual ones for the size of the puzzle.
-    alphabet : str, optional
-        The alphabet, where the text leaves it open.
-    blank : str, optional
-        The characters of blank cells; by default ``.0*_-`` without those that are digits.
+        As in `solve`, in place of a problem.
+    rules, regions : str, optional
+        As in `solve`, in place of a problem.
+    alphabet, blank : str, optional
+        As in `solve`.
 
     Raises
     ------
@@ -444,14 +465,16 @@ def canonical(
         If the text is not a puzzle, its clues clash, or too many ways to begin a form are equally
         good.
     ProblemError
-        If grids of this shape have too many symmetries; see `check_shape`.
+        If grids of this shape have too many symmetries (see `check_shape`), or other rules.
 
     Examples
     --------
     >>> canonical("1.....2..3.....4"), canonical("4.....3..1.....2")
     ('...1.2....3.4...', '...1.2....3.4...')
     """
-    problem, notation, grid = read_grid(text, box, alphabet, blank=blank)
+    problem, notation, grid = read_grid(
+        text, box, alphabet, blank=blank, rules=rules, regions=regions, problem=problem
+    )
     forms = canonical_forms(grid[None], problem)
     if not forms.found[0]:
         raise InputError(NO_ROOM)
@@ -474,9 +497,7 @@ def rows_of(
     )
     if isinstance(grids, str | bytes) or is_table(grids) or not is_column:
         raise InputError(f"grids are an array, or texts in a list, {wrong_kind(grids)}")
-    has_rules = any(rule is not None for rule in (written.box, written.rules, written.regions))
-    if problem is not None and has_rules:
-        raise InputError("the problem has its box, rules and regions; leave these out")
+    check_alone(problem, written.box, written.rules, written.regions)
     texts = text_column(grids)
     if texts is not None:
         if problem is not None and not isinstance(problem, GridProblem):

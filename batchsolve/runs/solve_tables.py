@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from batchsolve.engines import Choice
 from batchsolve.errors import InputError, is_unordered, wrong_kind
+from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.instances import hold_problems, instance_table, instances_in, is_problem_file
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
@@ -35,14 +36,20 @@ ROWS_OF_A_TABLE = 10_000  # that a dataset is cut into
 
 
 @overload
-def solve_table(table: Frame, **settings: Unpack[SolveFields]) -> Frame: ...
+def solve_table(
+    table: Frame, problem: GridProblem | None = None, **settings: Unpack[SolveFields]
+) -> Frame: ...
 
 
 @overload
-def solve_table(table: Any, **settings: Unpack[SolveFields]) -> pa.Table: ...
+def solve_table(
+    table: Any, problem: GridProblem | None = None, **settings: Unpack[SolveFields]
+) -> pa.Table: ...
 
 
-def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
+def solve_table(
+    table: Any, problem: GridProblem | None = None, **settings: Unpack[SolveFields]
+) -> Any:
     """Solve a column of puzzles; return the table with columns of answers.
 
     Puzzles may have different sizes: each is what its length, or a column ``box``, says.
@@ -50,6 +57,8 @@ def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     Parameters
     ----------
     table : pyarrow.Table, pandas or polars data frame, or anything with ``__arrow_c_stream__``
+    problem : GridProblem, optional
+        The rules of all rows, as in `solve`; columns of cages, marks and pairs add to them.
     on_progress : callable or True, optional
         See `Progress`.
     **settings
@@ -82,7 +91,8 @@ def solve_table(table: Any, **settings: Unpack[SolveFields]) -> Any:
     (['1243342143122134', None], ['unique', 'invalid'])
     """
     pool_settings, search, files = settings_of(solve_table, settings, SearchSettings, FileSettings)
-    spec = solving(Corpus([TableSource(arrow_table(table))], files), search, files)
+    corpus = Corpus([TableSource(arrow_table(table))], files, problem=problem)
+    spec = solving(corpus, search, files)
     return with_columns_of(table_of(spec, pool_settings), table)
 
 

@@ -73,13 +73,22 @@ class SignFields(TypedDict, total=False):
     box: Box | None
 
 
-class NotationFields(SignFields, total=False):
-    """The `FileSettings` of grids with any rules: the keywords of `read_problem`."""
+class GridFields(SignFields, total=False):
+    """The `FileSettings` of grids with any rules."""
 
-    column: str | None
     rules: str | None
     regions: str | None
+
+
+class NotationFields(GridFields, total=False):
+    """The `FileSettings` of grids of a corpus: the keywords of `read_problem`."""
+
+    column: str | None
     rule_columns: str | None
+
+
+class CountFields(SearchFields, GridFields, total=False):
+    """The keywords of `count`: a text may be a grid."""
 
 
 class RateFields(_TableFields, SignFields, total=False):

@@ -532,11 +532,12 @@ def _are_square(owners: Ints, sizes: Ints, n: int) -> Bools:
     return np.bincount(odd, minlength=n) == 0
 
 
-def pencil_marks(text: pa.Array, lines: pa.Array) -> dict[int, str]:
+def pencil_marks(text: pa.Array, lines: pa.Array | None = None) -> dict[int, str]:
     """Return the marks of the grids of pencil marks among texts, by their places.
 
     Only texts are looked at that are others in `lines`, where all are in one line.
     """
+    lines = in_one_line(text) if lines is None else lines
     if lines is text:
         return {}
     places = np.flatnonzero(pc.fill_null(pc.not_equal(text, lines), False))

@@ -81,7 +81,7 @@ class Corpus(Tables):
         ``regions`` and ``rule_columns``. The columns `COLUMNS` give rows other rules. With
         ``filename``, rows get a column with the name of the file that they are from.
     problem : GridProblem, optional
-        The problem of all rows, in place of the box, the rules and the regions.
+        The problem of all rows, in place of their box, rules and regions, also in columns.
     size : BlockSize, optional
         The size of blocks; by default `TASKS`.
     one_shape : bool

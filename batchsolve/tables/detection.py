@@ -122,11 +122,7 @@ def _numpy_table(data: bytes) -> pa.Table:
 
 def _as_text(array: npt.NDArray[Any]) -> pa.Array:
     """Write digits as text; 0 and -1 are blanks, and other invalid numbers stay invalid."""
-    array = as_whole(array)
-    are_bits = array.ndim == 4 and len(set(array.shape[1:])) == 1
-    if are_bits and set(np.unique(array)) <= {0, 1}:  # a bit for each digit
-        # several bits are not a digit
-        array = np.where(array.sum(axis=3) > 1, -2, array @ np.arange(1, array.shape[3] + 1))
+    are_bits, array = array.ndim == 4, as_whole(array)
     n = len(array) if array.ndim == 2 and array.shape[0] == array.shape[1] else 0
     root = isqrt(n)
     are_rows = root * root == n and default_box(root) and array.max(initial=0) <= root

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from batchsolve.core.arrays import Bools, Bytes, Ints
 from batchsolve.errors import InputError, ProblemError, counted, quoted
-from batchsolve.problems.grid_symmetries import NO_ROOM, check_shape, forms_of
+from batchsolve.problems.grid_symmetries import NO_ROOM, NO_SYMMETRY, check_shape, forms_of
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     FINE,
@@ -164,7 +164,9 @@ class Shape:
     def usual(cls, problem: GridProblem) -> Shape:
         """Return the shape of grids in memory, which are in no notation."""
         n = problem.n_digits
-        return cls(rule_columns.RuleColumns(n, fixed=problem), usual_notation(n), usual_notation(n))
+        drawing = None if problem.n_cells == n * n else problem.rules.drawing
+        rules = rule_columns.RuleColumns(n, drawing=drawing, fixed=problem)
+        return cls(rules, usual_notation(n), usual_notation(n))
 
     @cached_property
     def problem(self) -> GridProblem:
@@ -368,6 +370,13 @@ class Batch:
         clashes = self.first_clashes()
         clashes[list(self.faults)] = -1
         return self.explain_clashes(clashes) | self.faults
+
+    def check_plain(self, first: int) -> None:
+        """Raise `ProblemError` if a grid, the first of which is number `first`, has other rules."""
+        for grids in self.grids:
+            if not (are_plain := grids.are_plain).all():
+                row = first + grids.rows[are_plain.argmin()]
+                raise ProblemError(f"grid {row}: {NO_SYMMETRY}")
 
     def check(self, wanted: Ints) -> Bools:
         """Return True for each wanted row whose given solution is right, without any engine."""

@@ -22,6 +22,7 @@ from batchsolve.errors import InputError, ProblemError, malformed
 from batchsolve.formats.other_programs import read_constraints
 from batchsolve.formats.rule_texts import RuleReader, read_cages, read_marks, read_pairs
 from batchsolve.problems import sudoku
+from batchsolve.problems.exact_cover import check_kind
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import buffers, default_box
 from batchsolve.problems.rules import NO_SUM, OwnRules, Rules, boxes, n_regions, regions_of
@@ -75,6 +76,7 @@ class RuleColumns:
     def known_digits(self) -> int | None:
         """Number of digits, as far as the box, the regions or the problem tell it."""
         if self.fixed is not None:
+            check_kind(self.fixed, GridProblem)
             return self.fixed.n_digits
         if self.box is not None:
             return self.box[0] * self.box[1]
@@ -108,10 +110,8 @@ class RuleColumns:
 
     def problem(self, rules: str = "", regions: str | None = None) -> GridProblem:
         """Return the problem of rows with these own rules and regions."""
-        if self.fixed is not None:
-            return self.fixed
-        names, regions = self._all(rules), regions or self.regions
-        return sudoku.grid_problem(self.n_digits, self.box, names, regions, self.drawing)
+        named = self.box, self._all(rules), regions or self.regions, self.drawing
+        return sudoku.chosen_problem(self.fixed, self.n_digits, *named)
 
     def _all(self, *rules: str) -> str | None:
         """Return the named rules of all rows and these."""
@@ -204,11 +204,12 @@ class RuleColumns:
         has_regions : bool
             True if each has its own regions, which are not among the rules returned.
         """
-        if self.fixed is not None:
-            return self.fixed.rules
         names = self._all(rules, *(reader.names if reader else ()))
         regions = None if has_regions else text or self.regions
         has_boxes = not has_regions and (reader is None or reader.has_boxes)
+        if self.fixed is not None:
+            named = self.box, names, regions if has_boxes else "", self.drawing
+            return sudoku.chosen_problem(self.fixed, self.n_digits, *named).rules
         return sudoku.grid_rules(self.n_digits, self.box, names, regions, has_boxes, self.drawing)
 
     def _parts_of_own(

@@ -12,12 +12,11 @@ from batchsolve.runs.split import write_parts
 
 TWELVE = bs.ExactCover.from_options([[k] for k in range(12)])
 PRICED = bs.ExactCover([0, 1], [0], 1, costs=[3])
-LARGE, FIVES = np.zeros((1, 625), int), [[0] * 81, [5, 5] + [0] * 79]
+FIVES = [[0] * 81, [5, 5] + [0] * 79]
 SUDOKU, BLANK = bs.Sudoku(2, 2), np.zeros((2, 16), np.uint8)
 PART = bs.split("queens:5", depth=1).stacks.between(0, 1)
 GROUP = bs.symmetries(bs.family("queens:4"))
 TABLE = pa.table({"puzzle": ["." * 16], "prediction": ["12"], "solution": ["1"], "level": ["1"]})
-FLOATS = pa.table({"puzzle": [4.5]})
 UNNAMED = TABLE.rename_columns(["puzzle", "a", "solution", "level"])
 NO_RULE = "'{}' takes no branching rule"
 WRONG_CALLS = [
@@ -46,7 +45,6 @@ WRONG_CALLS = [
     ("only counts; it solves no puzzles", lambda: bs.solve_batch(BLANK, engine="memo")),
     ("has no tree to estimate", lambda: bs.estimate(SUDOKU, engine="memo")),
     ("only counts, and counts everything", lambda: bs.count(SUDOKU, engine="memo", limit=3)),
-    ("only counts, and counts everything", lambda: next(bs.solutions(SUDOKU, engine="memo"))),
     (f"a table of {2**30:,} MB", lambda: bs.count(SUDOKU, engine=f"memo:{2**30}")),
     # samples
     ("the graph has no covers to draw", lambda: bs.sample("dominoes:3x3", 1)),
@@ -56,15 +54,12 @@ WRONG_CALLS = [
     ("leave out `memory`", lambda: bs.sample("queens:6", 1, weighted=True, memory=9)),
     # rows that are problems
     ("no input; name a file, or - for", lambda: bs.solve_file([], "out.csv")),
-    ("no input; name a file, or - for", lambda: bs.count_file([], "out.csv")),
     ("no input; name a file, or - for", lambda: bs.partition([], "parts")),
     ("'memo' only counts", lambda: solve_names(engine="memo")),
     ("only tables of grids have 'box'", lambda: solve_names(box=(2, 2))),
-    ("only tables of grids have 'canonical'", lambda: solve_names(canonical=True)),
     ("only tables have a column of problems", lambda: solve_names(column="x")),
     # tables and arrays of grids
     ("nor holds grids: 'a', 'b'", lambda: bs.solve_table(pa.table({"a": ["x"], "b": ["y"]}))),
-    ("column 'puzzle' holds numbers .double., which do not keep", lambda: bs.solve_table(FLOATS)),
     (r"shape \(n, N²\) or \(n, N, N\), not \(2, 15\)", lambda: bs.solve_batch(BLANK[:, 1:])),
     (r"not \(16,\)", lambda: bs.solve_batch(BLANK[0])),
     ("grid 0 has 5 in row 1, column 1; digits are 1 to 4", lambda: bs.solve_batch(BLANK + 5)),
@@ -72,7 +67,6 @@ WRONG_CALLS = [
     ("only 9×9 grids", lambda: bs.rate(TABLE, column="puzzle")),
     (r"\.npy", lambda: bs.rate_file(DATASETS / "sudoku9.csv", "out.npy")),
     ("grid 1: digit 5 twice in a row: row 1, column 1 and", lambda: bs.canonical_forms(FIVES)),
-    ("grids of 25×25 .* too many sym", lambda: bs.canonical_forms(LARGE, bs.Sudoku(5, 5))),
     ("digit 2 twice in a row", lambda: bs.split(SUDOKU, [1, 5])),
     ("options 0 and 1 both cover item r1c1", lambda: bs.draw("dominoes:2x2", [0, 1])),
     # letters, which are digits in either case
@@ -81,24 +75,19 @@ WRONG_CALLS = [
     ("1 problem for 2 grids", lambda: bs.solve_batch(BLANK, [SUDOKU])),
     ("the same cells and digits", lambda: bs.solve_batch(BLANK, [SUDOKU, bs.Sudoku(3, 3)])),
     ("is a Sudoku or a Variant, not '2x2'", lambda: bs.solve_batch(BLANK, [SUDOKU, "2x2"])),
-    ("such as Sudoku", lambda: bs.solve_batch(BLANK, "2x2")),
     ("texts have one problem", lambda: bs.solve_batch(["." * 16] * 2, [SUDOKU] * 2)),
     # streams of tables
     ("tables are an iterable .*, not a dict", lambda: bs.solve_stream({"a": TABLE})),
-    ("not 7", lambda: bs.solve_stream(7)),
     ("takes no `time_limit`; `node_limit` does not", lambda: solve_stream(time_limit=1)),
     ("limit is 1 or more", lambda: solve_stream(limit=0)),
     # progress, at the call of an iterator and where there is nothing to tell
     ("on_progress is a function or True, not 6", lambda: bs.generate(on_progress=6)),
     ("on_progress is a function or True, not 6", lambda: solve_stream(on_progress=6)),
-    ("on_progress is a function or True, not 7", lambda: bs.estimate("queens:4", on_progress=7)),
     # columns of predictions
     ("unknown column 'x'; choose from 'puzzle'", lambda: bs.evaluate(TABLE, prediction="x")),
     ("as that of predictions and of puzzles", lambda: bs.evaluate(TABLE, prediction="puzzle")),
-    ("unknown column 'x'", lambda: bs.evaluate(TABLE, by="x")),
     ("name it with `by`", lambda: bs.evaluate(TABLE, bins=[1])),
     ("bins ascend", lambda: bs.evaluate(TABLE, by="level", bins=[2, 1])),
-    ("unknown column 'x'", lambda: bs.evaluate(TABLE, truth="x")),
     ("taken as that of predictions and of truths", lambda: bs.evaluate(TABLE, truth="prediction")),
     ("say which with `prediction`", lambda: bs.evaluate(UNNAMED)),
     # columns of solutions
@@ -108,13 +97,11 @@ WRONG_CALLS = [
     # parts of a table
     ("add up to 1, such as .*, not 0.9", lambda: partition(parts={"a": 0.5, "b": 0.4})),
     ("add up to 1, such as .*, not 'a=0.5,b'", lambda: partition(parts="a=0.5,b")),
-    ("add up to 1, such as .*, not 'a=2,b=-1'", lambda: partition(parts="a=2,b=-1")),
     ("add up to 1, such as .*, not 1.000001", lambda: partition(parts="a=0.9,b=0.1000011")),
     ("name a part twice: 'a=0.8,a=0.2'", lambda: partition(parts="a=0.8,a=0.2")),
     ("named by a word, such as train, not '../a'", lambda: partition(parts="../a=0.5,b=0.5")),
     ("unknown column 'x'; choose from 'puzzle', 'pred", lambda: partition(by="x")),
     ("`bins` are of the values of one column", lambda: partition(bins=[1])),
-    ("a seed is 0 or more, not -1", lambda: partition(seed=-1)),
     ("the rows are read twice; write them to a file", lambda: bs.partition("-", "parts")),
     # parts of a search
     ("to 1,000,000, not 1,000,001", lambda: write_parts(SUDOKU, "x", depth=1, files=1_000_001)),

@@ -275,12 +275,6 @@ def test_arrays_of_whole_numbers_hold_null_as_nan():
     assert np.isnan(bs.augment(frame, blank=".0")["puzzle"][0]).sum() == 12
 
 
-def test_arrays_have_no_alphabet():
-    for how in ({"alphabet": "0-3"}, {"blank": "?"}):
-        with pytest.raises(bs.InputError, match="is for texts; digits of an array are 1 to N"):
-            bs.solve_batch(np.zeros((1, 16), int), **how)
-
-
 WITH_VALUES = [
     ("sums", "A=1 B=5"),
     ("marks", "e" + "." * 15),

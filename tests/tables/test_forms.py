@@ -560,8 +560,14 @@ def test_bits_for_digits_are_read(tmp_path):
     bits = (np.array(CELLS)[None, :, :, None] == np.arange(1, 10)).astype(np.float32)
     np.save(tmp_path / "bits.npy", bits)
     assert bs.solve_file(tmp_path / "bits.npy", tmp_path / "out.csv").unique == 1
+    for kind in (bool, np.uint64, np.float32):
+        solutions = bs.solve_batch(bits.astype(kind)).solutions
+        assert (solutions.shape, solutions.dtype) == ((1, 9, 9), np.uint8)
+        assert (solutions == bs.solve_batch([CELLS]).solutions.reshape(1, 9, 9)).all()
     bits = np.repeat(bits, 2, axis=0)
     bits[0, 0, 0, 0] = 1  # beside 5
+    with pytest.raises(bs.InputError, match="grid 0 has several bits in row 1, column 1"):
+        bs.canonical_forms(bits)
     np.save(tmp_path / "two.npy", bits)
     assert statuses(tmp_path / "two.npy") == [X, U]
     np.save(tmp_path / "one.npy", bits[:1])
@@ -850,6 +856,8 @@ def test_pencil_marks_are_marks_in_texts_files_and_cells(tmp_path, form):
     assert bs.count(f"{path}#2").count == 0
     assert column_of(PUZZLE, text, fewer) == ["unique", "unique", "unsolvable"]
     assert column_of(fewer) == ["unsolvable"]
+    cells = [LINES_OF_MARKS] if form == "lines" else [text]
+    assert bs.augment(pa.table({"puzzle": cells}), 2)["puzzle"].to_pylist() == cells
 
 
 def test_pencil_marks_that_could_get_lost_are_faults():
@@ -861,6 +869,8 @@ def test_pencil_marks_that_could_get_lost_are_faults():
     assert "which no puzzle of the first rows has" in late["message"][0].as_py()
     forms = answers_to({"puzzle": [PUZZLE, marked]}, "canonical", canonical=True)
     assert [form is None for form in forms] == [False, True]
+    with pytest.raises(bs.ProblemError, match="grid 1: only grids of rows, columns and boxes, w"):
+        bs.canonical_forms([PUZZLE, marked])
     mixed = pa.table({"puzzle": [marked, *[PUZZLE] * 3]})
     assert len(bs.dedupe(mixed, up_to_symmetry=True, chunk=1)) == 2
 

@@ -157,11 +157,7 @@ def test_a_box_or_an_alphabet_that_does_not_fit_is_refused(save):
         (grid, {"box": (2, 3)}, "a grid of 9×9 cells; boxes of 6 cells make 6×6"),
         (grid, {"alphabet": "1-8"}, r"grid\.txt: alphabet '1-8' has the symbols"),
         (grid, {"column": "puzzle"}, r"grid\.txt: a column needs a row"),
-        (
-            "1.....2..3.....4",
-            {"column": "x"},
-            r"^1\.\.\..*4: is a grid, which has no columns to name",
-        ),
+        ("1.....2..3.....4", {"column": "x"}, "4: is a grid, which has no columns to name"),
         ("queens:4", {"box": (2, 2)}, "queens:4: only grids in files have a box"),
         (one, {"alphabet": "1-9"}, r"one\.ec: is an exact cover problem; only grids"),
     ):
@@ -271,7 +267,6 @@ def test_missing_files_and_directories(tmp_path, save):
         "puzzles-0001.txt": r"puzzles-0001\.txt: no such file, nor one of the families queens:N",
         "data/sudoku.csv#3": r"data/sudoku\.csv: No such file",
         "no 1 name": "no such file",
-        "queens:": "write queens:N",
         "nothing:3": "nothing:3: no such file, nor",
         "": "no such file",
         "#1": "no such file",
