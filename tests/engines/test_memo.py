@@ -1,7 +1,7 @@
 import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from unittest.mock import Mock
+from unittest.mock import DEFAULT, Mock
 
 import numpy as np
 import pytest
@@ -204,6 +204,15 @@ def test_bad_sizes_are_refused(size):
 
 
 def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):
+    new_table = memo._new_table
     monkeypatch.setattr(memo, "_new_table", Mock(side_effect=MemoryError))
-    why = "batchsolve: no memory for a table of 256 MB; name a smaller size"
-    assert refused("count", "dominoes:8x8", "--memo") == why
+    why = "batchsolve: no memory for a table of 200 MB; name a smaller size"
+    assert refused("count", "dominoes:8x8", "--memo-size", "200", "--memo") == why
+    some = Mock(wraps=new_table, side_effect=[MemoryError, MemoryError, DEFAULT])
+    monkeypatch.setattr(memo, "_new_table", some)
+    assert bs.count("dominoes:8x8", engine="memo", jobs=1).count == 12_988_816
+
+
+def test_a_task_is_not_cut_before_a_subtree_of_many_options_is_counted():
+    result = count(wide(*[1000] * 200), engine="memo", jobs=1)
+    assert (result.count, result.nodes) == (1000**200, 200_001)

@@ -69,6 +69,7 @@ REFUSED = [
     (lambda: bs.grid_problem(6, "3x3", "x"), "a box of 3×3 does not give 6 digits"),
     (lambda: bs.grid_problem(9, rules="knight"), "unknown rule 'knight'; choose from x,"),
     (lambda: bs.grid_problem(6, rules="windoku"), "no rule 'windoku' for boxes of 2×3"),
+    (lambda: bs.grid_problem(3, None, "disjoint", "AABACBCCB"), "'disjoint' for boxes of 1×3"),
     (lambda: bs.grid_problem(4, regions="AAAAABBBCCCCDDDD"), "region 'A' has 5 cells; each regi"),
     (lambda: Variant(Rules(2, PLACE, PLACE)), "a house of 2 digits has 2 different"),
     (lambda: Variant(Rules(2, PLACE, [[0, 1]])), "rules are tuples of tuples"),

@@ -17,6 +17,7 @@ from invoking import invoke, run_python
 from oracles import covers
 
 import batchsolve as bs
+from batchsolve.engines import native
 from batchsolve.problems.families import family
 from batchsolve.runs import journal, run as runs
 from batchsolve.runs.count import count, solutions
@@ -127,6 +128,18 @@ def test_an_automatic_depth_has_a_name():
     how = {"jobs": 1, "engine": "dlx"}
     assert count("queens:9", split_depth="auto", **how).subproblems > 20
     assert count("queens:9", split_depth=1, **how).subproblems == 10
+
+
+def test_solutions_that_are_missing_are_an_error(monkeypatch):
+    def failing(problem, task, rule=""):
+        if 35 in task.stacks.options:
+            raise RuntimeError
+        return search(problem, task, rule)
+
+    search = native.search_links
+    monkeypatch.setattr(native, "search_links", failing)
+    with pytest.raises(bs.BatchsolveError, match="of 1 subproblem are missing: the search failed"):
+        list(bs.solutions("queens:8", engine="dlx", split_depth=1))
 
 
 def test_a_long_chain_of_forced_options_is_few_subproblems():

@@ -253,6 +253,12 @@ BROKEN = {
 }
 
 
+def test_small_grids_in_one_line_may_stand_above_a_drawing(tmp_path):
+    four = "1.....2..3.....4\n"
+    drawing = "\n".join(four[k : k + 4] for k in (0, 4, 8, 12))
+    assert statuses(tmp_path / "a.txt", f"{four}{four}\n{drawing}\n") == ["unique"] * 3
+
+
 @pytest.mark.parametrize("fault", BROKEN)
 @pytest.mark.parametrize("between", ["", "\n", "\nGrid 2\n"], ids=["nothing", "a gap", "a title"])
 def test_a_broken_drawing_leaves_the_next_ones_whole(tmp_path, fault, between):
@@ -839,6 +845,13 @@ def test_files_with_texts_and_with_other_values_in_a_field_are_solved_apart(tmp_
     for inputs in (files, files[::-1]):
         with pytest.raises(bs.InputError, match=r"note \((string|JSON)\)' where .* note \("):
             bs.solve_file(inputs, tmp_path / "out.jsonl")
+
+
+def test_a_field_without_a_value_in_a_file_has_the_type_of_the_others(tmp_path):
+    for note in (None, 5, 2.5):
+        (tmp_path / f"{note}.jsonl").write_text(json.dumps({"puzzle": PUZZLE, "note": note}))
+    bs.solve_file(sorted(tmp_path.glob("*.jsonl"))[::-1], tmp_path / "out.csv")
+    assert [row["note"] for row in rows_of_csv(tmp_path / "out.csv")] == ["", "5", "2.5"]
 
 
 @pytest.mark.parametrize("form", PENCILLED)

@@ -108,6 +108,12 @@ def test_backends_that_cannot_be_used_are_refused(monkeypatch):
 # ---- the pool -------------------------------------------------------------------------------
 
 
+def test_loky_needs_standard_streams(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with pytest.raises(bs.WorkersError, match=r"one is closed; open os\.devnull"):
+        bs.count("queens:6", jobs=2, backend="loky")
+
+
 @both_backends
 def test_every_task_comes_back_once_from_one_worker(backend):
     with Pool(1, backend) as pool:
