@@ -177,11 +177,11 @@ def read_problem(
         if has_column:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, settings)
-    form, _, path = text.partition(":")
-    if form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path)):
+    form, path = split_form(text)
+    if form:
         return _read_file(path, settings, form)
     path, row = _split_row(text)
-    is_family = form in FAMILIES
+    is_family = text.partition(":")[0] in FAMILIES
     is_name = is_family or (row is not None and os.path.exists(path))
     if not is_name and (reading := _read_text(text, settings)) is not None:
         if has_column:
@@ -421,6 +421,8 @@ def read_content(
 
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
+    if suffix in _READERS or form == "json":  # these are text, whatever the file holds
+        return _READERS.get(suffix, cover_files.read_json)(_text(data))
     if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
         return cover_files.read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
@@ -433,16 +435,12 @@ def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     if data.startswith(_BINARY_TABLES):
         return None
     text = _text(data)
-    if suffix in _READERS:
-        return _READERS[suffix](text)
     if re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
         return cover_files.read_ec(text)
     if suffix not in TABLE_SUFFIXES and BEGINNING.search(text):
         return read_tiling(text)
     is_object = text.lstrip().startswith("{") and not is_grid_document(data)
-    if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
-        return cover_files.read_json(text)
-    return None
+    return cover_files.read_json(text) if is_object and suffix not in TABLE_SUFFIXES else None
 
 
 _READERS = {
@@ -523,6 +521,13 @@ def _of_row(batch: Batch, row: int, name: str) -> Reading:
         raise InputError(batch.faults[row])
     problem, puzzle, notation = batch.row(row)
     return Reading(problem, problem.stack(puzzle), name, notation)
+
+
+def split_form(text: str) -> tuple[str, str]:
+    """Return the form and the file that ``FORM:FILE`` names; an empty form for another text."""
+    form, _, path = text.partition(":")
+    is_form = form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path))
+    return (form, path) if is_form else ("", text)
 
 
 def _split_row(text: str) -> tuple[str, str | None]:

@@ -504,6 +504,7 @@ BAD_FILES = [
         ("a.rows", f"1 2\n{line}\n", r"line 2: '(-1|[^0-9])' cannot be in the name of")
         for line in ("{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3")
     ),
+    ("a.rows", npy(np.eye(2)), "array of NumPy; name a row of it, .* as matrix:FILE"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", npy(np.eye(2)), "not an .npz file of arrays, or a damaged one"),
