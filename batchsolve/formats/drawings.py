@@ -91,7 +91,7 @@ def read_grid(
         notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
         return problem, notation, notation.read("".join(text.split()))
     size = size or (n_regions(regions) if regions else None)
-    rows = grid_texts.rows_of(text, size, name)
+    rows = grid_texts.rows_of(grid_texts.without_fields(text), size, name)
     if groups := grid_texts.candidates_of(rows):
         rows = [(1, tuple(grid_texts.clues_of(groups)))]
     cells, are_words = _find_cells(rows, size, alphabet, name)

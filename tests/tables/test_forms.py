@@ -75,6 +75,8 @@ ONE = {
     "more.txt": f"{PUZZLE} easy 1.2",
     "commas.txt": f"{PUZZLE},easy,1.2",
     "bar.txt": f"{PUZZLE}|easy",
+    "semicolon.txt": f"7;{PUZZLE};easy",
+    "tab.txt": f"{PUZZLE}\teasy",
     "space.txt": f"{PUZZLE}\u00a0",
     "rows.json": json.dumps(CELLS),
     "nulls.json": json.dumps([[c or None for c in row] for row in CELLS]),
@@ -113,9 +115,8 @@ FRAMES = {
 }
 NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
 NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
-LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
 TEXTS = {
-    **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
+    **ONE,
     "a title": f"Grid 01\n{FRAMED}",
     "stops between rows": ".".join(row.replace(".", "0") for row in ROWS),
     "blanks between rows": " ".join(ROWS),
@@ -226,8 +227,7 @@ def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
     (tmp_path / name).write_bytes(content if name == "square.npy" else content.encode())
     if name not in NUMBERED:
         assert answers(tmp_path / name) == [True]
-    if name not in ("bar.txt", "commas.txt"):
-        assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
+    assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
 
 
 MANY = {
@@ -649,8 +649,8 @@ def test_what_is_above_a_grid_without_being_its_name_is_a_row(tmp_path, first):
 
 
 def test_a_row_with_a_number_is_no_header(tmp_path):
-    with pytest.raises(bs.InputError, match="holds no grids"):
-        solved(tmp_path / "rows", f"x1,Too hard!,5\nx2,{PUZZLE},6\n")
+    text = f"x1,Too hard!,5\nx2,{PUZZLE},6\n"
+    assert statuses(tmp_path / "rows", text) == ["invalid", "unique"]
 
 
 @pytest.mark.parametrize("line", [f"{PUZZLE} # a, b", f"# by, Joe\n{PUZZLE}", ",".join(NUMBERS)])
@@ -947,9 +947,12 @@ def test_large_grids_in_cells_are_read(n, write):
     assert message.startswith("digit")  # read, and clues clash
 
 
-def test_sentences_are_no_grids():
-    text = f"Here is the only solution of this puzzle: {SOLUTION}"
-    assert answers_to({"puzzle": [PUZZLE, text]})[1]["message"].startswith(f"{len(text)} charact")
+SENTENCE = "Here is the only solution of this puzzle:"
+
+
+@pytest.mark.parametrize("before", [SENTENCE, "." * 16, SOLUTION])
+def test_sentences_parts_of_grids_and_two_grids_are_no_grids(before):
+    assert column_of(PUZZLE, f"{before} {PUZZLE[-65 if '.' in before else 0 :]}")[1] == "invalid"
 
 
 def test_cells_between_tabs_may_be_blank_at_both_ends():
