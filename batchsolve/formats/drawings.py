@@ -229,7 +229,7 @@ def _why_no_grid(
     """Return the error that lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
     width = Counter(map(len, lines)).most_common(1)[0][0]
-    if n_lines == width and size in (None, width):
+    if n_lines == width and (width == size if size else width > 3):  # fewer have no usual boxes
         for (number, _), line in zip(rows, lines, strict=True):
             if len(line) != width:
                 return InputError(f"line {number}: {len(line)} cells where most lines have {width}")

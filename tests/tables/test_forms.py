@@ -115,6 +115,11 @@ FRAMES = {
 }
 NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
 NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
+IN_ONE_ROW = {
+    "row.csv": f'id,puzzle\n1,"{ONE["columns.csv"]}"\n',
+    "list.tsv": f"a\tpuzzle\n1\t{CELLS}",
+}
+IN_ONE_ROW["object.json"] = json.dumps({"puzzle": CELLS})
 TEXTS = {
     **ONE,
     "a title": f"Grid 01\n{FRAMED}",
@@ -221,9 +226,9 @@ def statuses(*arguments, **how):
     return [row["status"] for row in solved(*arguments, **how)]
 
 
-@pytest.mark.parametrize("name", [*(ONE | FRAMES | NUMBERED), "square.npy"])
+@pytest.mark.parametrize("name", [*(ONE | FRAMES | NUMBERED | IN_ONE_ROW), "square.npy"])
 def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
-    content = (ONE | FRAMES | NUMBERED | {"square.npy": npy(CELLS)})[name]
+    content = (ONE | FRAMES | NUMBERED | IN_ONE_ROW | {"square.npy": npy(CELLS)})[name]
     (tmp_path / name).write_bytes(content if name == "square.npy" else content.encode())
     if name not in NUMBERED:
         assert answers(tmp_path / name) == [True]
@@ -912,8 +917,9 @@ def test_matrices_of_0_and_1_are_problems(tmp_path):
         assert bs.count(reading).count == 1
         if name != "d.npy":  # which is a table
             assert bs.solve_file(named, tmp_path / "out.csv").unique == 1
-    with pytest.raises(bs.InputError, match=r"name its form, too: .* matrix:.*b\.txt"):
-        bs.count(tmp_path / "b.txt")
+    for read, name in ((bs.count, "b.txt"), (statuses, "b.txt"), (statuses, "d.npy")):
+        with pytest.raises(bs.InputError, match=f"name its form, too: matrix:.*{name}"):
+            read(tmp_path / name)
 
 
 @pytest.mark.parametrize("shape", [(5, 16), (1, 81), (9, 9), (16, 16)])

@@ -494,6 +494,7 @@ BAD_FILES = [
     ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
     ("a", "a b\na |$3\nb\n", "no grid: .* name its form, too: dlx:"),
     ("a", "2 2\na b\na b\n", "no grid: .*, ec:"),
+    ("a.csv", "1,3\n2\n1,2\n3\n", "no grid: .* name its form, too: rows:"),
     ("a.sets", "2\n", "line 1: expected 'n_items n_options', not '2'"),
     ("a.sets", "2 1\n2 1\n", "line 2: 1 items where its size is 2"),
     ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
