@@ -158,9 +158,9 @@ def rows_of(text: str, size: int | None = None, name: str = "") -> list[Row]:
 
 
 def without_fields(text: str) -> str:
-    """Return the only grid of a line of fields, or a text that is no such line as it is.
+    """Return the grid of a line with other fields beside it; another text as it is.
 
-    Fields that can be the rest of a larger grid are no others: cells, some of them blank.
+    The line has one grid, and its other fields cannot be the rest of a larger one.
     """
     line = _COMMENT.sub("", text).strip()
     if _MARKS.isdisjoint(line) or "\n" in line or line[:1] == "[" or _SENTENCE.search(line):
