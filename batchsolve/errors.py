@@ -215,7 +215,10 @@ def disk_errors(path: str) -> Iterator[None]:
 _PARQUET = "write it as Parquet or CSV"
 _KINDS: dict[bytes | tuple[bytes, ...], tuple[str, str]] = {
     b"PK\x03\x04": ("a zip archive, as spreadsheets (.xlsx) are", "unpack it, or export it as CSV"),
-    b"\x93NUMPY": ("an array of NumPy", "name a row of it, such as FILE.npy#1"),
+    b"\x93NUMPY": (
+        "an array of NumPy",
+        "name a row of it, such as FILE.npy#1, or a matrix of 0 and 1 as matrix:FILE.npy",
+    ),
     b"PAR1": ("a table in Parquet", "name a row of it, such as FILE.parquet#1"),
     b"PARE": ("an encrypted table in Parquet", "decrypt it"),
     (b"ARROW1", b"FEA1"): ("a table in Arrow IPC (Feather)", _PARQUET),

@@ -91,7 +91,7 @@ def read_grid(
         notation = drawn_notation(n, drawing or problem.rules.drawing, alphabet, blank)
         return problem, notation, notation.read("".join(text.split()))
     size = size or (n_regions(regions) if regions else None)
-    rows = grid_texts.rows_of(text, size, name)
+    rows = grid_texts.rows_of(grid_texts.without_fields(text), size, name)
     if groups := grid_texts.candidates_of(rows):
         rows = [(1, tuple(grid_texts.clues_of(groups)))]
     cells, are_words = _find_cells(rows, size, alphabet, name)
@@ -229,7 +229,7 @@ def _why_no_grid(
     """Return the error that lines of cells do not form a grid of N × N cells."""
     n_lines = len(lines)
     width = Counter(map(len, lines)).most_common(1)[0][0]
-    if n_lines == width and size in (None, width):
+    if n_lines == width and (width == size if size else width > 3):  # fewer have no usual boxes
         for (number, _), line in zip(rows, lines, strict=True):
             if len(line) != width:
                 return InputError(f"line {number}: {len(line)} cells where most lines have {width}")

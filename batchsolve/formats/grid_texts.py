@@ -48,6 +48,7 @@ _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
 _OTHER_BLANKS = "?x"  # which an option has to name
+MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 _SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of a field taken for a grid
 _DIGITS = frozenset(string.digits + BLANKS + _OTHER_BLANKS)
 _SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  # words have dashes
@@ -102,7 +103,13 @@ def in_one_line(text: str) -> str:
     '12..3.........4'
     >>> in_one_line("[[1, 2, null, 0], [3, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 4]]")
     '1,2,.,0,3,0,0,0,0,0,0,0,0,0,0,4'
+    >>> in_one_line("1.....2..3.....4;easy;1.2")
+    '1.....2..3.....4'
     """
+    return _in_one_line(without_fields(text))
+
+
+def _in_one_line(text: str) -> str:
     if _SENTENCE.search(text) and text.lstrip()[:1] != "[":  # null, null, … in a list
         return text
     if "#" in text and drawing_of(text):
@@ -113,7 +120,7 @@ def in_one_line(text: str) -> str:
     is_line = "\n" not in plain  # of several lines, one may lack a cell
     if is_line and (groups := candidates_of([(1, tuple(words))])):
         return clues_of(groups)
-    if is_line and _root(len(words)) and max(map(len, words)) <= LONGEST_NUMBER:
+    if is_line and _are_cells_of_one(words):
         if text.lstrip()[:1] == "[" and not any(map(str.isalpha, words)):
             return ("," if "," in text else " ").join(words)  # a list holds numbers
         return joined([words], True)
@@ -148,6 +155,29 @@ def rows_of(text: str, size: int | None = None, name: str = "") -> list[Row]:
         raise SeveralGridsError(f"{len(grids):,} grids; {one_of(name)}")
     [(_, grid)] = grids
     return grid
+
+
+def without_fields(text: str) -> str:
+    """Return the grid of a line with other fields beside it; another text as it is.
+
+    The line has one grid, and its other fields cannot be the rest of a larger one.
+    """
+    line = _COMMENT.sub("", text).strip()
+    if _MARKS.isdisjoint(line) or "\n" in line or line[:1] == "[" or _SENTENCE.search(line):
+        return text
+    for mark in (*(mark for mark in ",;\t|" if mark in line), None):
+        fields = [field.strip(' "') for field in line.split(mark)]
+        cells = [field for field in fields if _are_symbols({*field} - _MARKS)]
+        grids = [field for field in cells if len(field) >= _SIZES[0] and looks_like_grid(field)]
+        if len(grids) != 1 or (mark is None and len(fields) > MOST_SPACED):
+            continue
+        if _are_cells_of_one(_words_of(line)) or rows_of_line(line) or cells_of_line(line)[1]:
+            return text
+        blanks = _BLANKS.intersection(grids[0])
+        n_more = sum(len(field) for field in cells if blanks.intersection(field)) - len(grids[0])
+        # of N + 1 rows, 2 N + 1 cells would be missing, or 2 N if a mark replaced one
+        return grids[0] if n_more < 2 * isqrt(len(grids[0])) else text
+    return text
 
 
 def bare(text: str) -> str:
@@ -297,7 +327,7 @@ def pencil_marks(text: str) -> str:
     '1....234..3....4'
     """
     try:
-        groups = candidates_of(rows_of(text))
+        groups = candidates_of(rows_of(without_fields(text)))
     except NoGridError:
         return ""
     symbols = usual_notation(isqrt(len(groups))).symbols if groups else ""
@@ -445,14 +475,19 @@ def looks_like_grid(text: str) -> bool:
     >>> list(map(looks_like_grid, ["1.....2..3.....4", "[1, null, 0, 2]" * 4, "puzzle_and_rules"]))
     [True, True, False]
     """
-    plain = in_one_line(text) if len(text) >= _SIZES[0] else text
+    plain = _in_one_line(text) if len(text) >= _SIZES[0] else text
     words = plain.replace(",", " ").split()
     if len(words) > 1:
         are_numbers = all(word.isdecimal() or word in (*BLANKS, MINUS_ONE) for word in words)
         return len(words) in _SIZES and are_numbers
     symbols = set(plain if len(plain) < _LONG else plain.upper())
-    is_one_kind = symbols <= _DIGITS or symbols <= _SYMBOLS
+    is_one_kind = _are_symbols(symbols)
     return len(plain) in _SIZES and is_one_kind and (len(symbols) > 2 or any(symbols & set(BLANKS)))
+
+
+def _are_symbols(symbols: Set[str]) -> bool:
+    """Return True if all are of cells of one kind: digits, or digits and large letters."""
+    return symbols <= _DIGITS or symbols <= _SYMBOLS
 
 
 def are_grids(rows: Iterable[str]) -> bool:
@@ -525,6 +560,11 @@ def _root(n_cells: int) -> int:
     """Return N for N² cells of a grid with usual boxes, otherwise 0."""
     n = isqrt(n_cells)
     return n if n * n == n_cells and default_box(n) else 0
+
+
+def _are_cells_of_one(words: Sequence[str]) -> bool:
+    """Return True for N² words as short as cells."""
+    return _root(len(words)) > 0 and max(map(len, words)) <= LONGEST_NUMBER
 
 
 def _are_rows(words: Sequence[str]) -> bool:

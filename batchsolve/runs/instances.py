@@ -24,7 +24,7 @@ from batchsolve.formats.other_programs import is_grid_document
 from batchsolve.problems.families import FAMILIES, family, known_families
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.stacks import Group, Stacks
-from batchsolve.runs.reading import FORMS, Reading, read_content, read_problem, reading_of
+from batchsolve.runs.reading import FORMS, Reading, form_of, read_content, read_problem, reading_of
 from batchsolve.search.rows import Answers, Status
 from batchsolve.settings import FileSettings, SearchSettings, settings_that
 from batchsolve.tables.answers import STATS, Found, RowTable, RowValues
@@ -202,12 +202,12 @@ def _of_fields(fields: dict[str, str | None]) -> Reading:
 
 
 def is_problem_file(path: str) -> bool:
-    """Return True for the names of problem files and of families, but not of tables of grids."""
+    """Return True for names of problem files, of families and of forms of a file; not of tables."""
     suffix = suffix_of(path)
     if suffix in PROBLEM_SUFFIXES:
         return True
     if not exists(path):
-        return path.partition(":")[0] in FAMILIES
+        return path.partition(":")[0] in FAMILIES or form_of(path)[0] != ""
     return suffix == ".json" and os.path.isfile(path) and _is_object(path)
 
 

@@ -13,8 +13,8 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -177,11 +177,11 @@ def read_problem(
         if has_column:
             raise InputError(f"{text}: a column needs a row, such as {text}#1")
         return _read_file(text, settings)
-    form, _, path = text.partition(":")
-    if form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path)):
+    form, path = form_of(text)
+    if form:
         return _read_file(path, settings, form)
     path, row = _split_row(text)
-    is_family = form in FAMILIES
+    is_family = text.partition(":")[0] in FAMILIES
     is_name = is_family or (row is not None and os.path.exists(path))
     if not is_name and (reading := _read_text(text, settings)) is not None:
         if has_column:
@@ -421,6 +421,8 @@ def read_content(
 
 def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     """Return the exact cover problem in a file, or None if the file must be a grid."""
+    if suffix in _READERS or form == "json":  # these are text, whatever the file holds
+        return _READERS.get(suffix, cover_files.read_json)(_text(data))
     if suffix == ".npz" or (data.startswith(ZIP) and b"indptr" in data):
         return cover_files.read_npz(data)
     if suffix.removeprefix(".") in WRITTEN_ONLY:
@@ -433,14 +435,12 @@ def _read_cover(data: bytes, suffix: str, form: str) -> ExactCover | None:
     if data.startswith(_BINARY_TABLES):
         return None
     text = _text(data)
-    if suffix in _READERS:
-        return _READERS[suffix](text)
     if re.search(r"^\s*p\s+ec\s", text, re.MULTILINE):
         return cover_files.read_ec(text)
     if suffix not in TABLE_SUFFIXES and BEGINNING.search(text):
         return read_tiling(text)
     is_object = text.lstrip().startswith("{") and not is_grid_document(data)
-    if form == "json" or (is_object and suffix not in TABLE_SUFFIXES):
+    if is_object and '"options"' in text and suffix not in TABLE_SUFFIXES:
         return cover_files.read_json(text)
     return None
 
@@ -476,24 +476,63 @@ def _read_grid(data: bytes, path: str, name: str, settings: Mapping[str, Any]) -
             for read in (cover_files.read_sets, cover_files.read_ec):  # they begin with their size
                 with suppress(InputError):
                     return _reading(read(_text(data)), name)
-        if isinstance(error, SeveralGridsError) or not isinstance(error, NoGridError):
+        is_object = data.lstrip().startswith(b"{")
+        if isinstance(error, SeveralGridsError):
             raise
-        corpus = None
-        with suppress(BatchsolveError):
-            corpus = _corpus_of(data, path, settings)
-        if corpus is not None:
-            return _only_row(corpus, path, name)
+        is_faulty = not is_object and not isinstance(error, NoGridError)  # one of a wrong grid
+        contents = [data] * (not is_faulty) + [b"[%b]" % data] * is_object  # of several lines
+        for content in contents:
+            corpus = None
+            with suppress(BatchsolveError):
+                corpus = _corpus_of(content, path, settings)
+            if corpus is not None:
+                return _only_row(corpus, path, name)
+        if form := _form_of_numbers(data):
+            raise InputError(f"{error}{_name_the_form(path, form)}") from error
+        if is_faulty:
+            raise
         if suffix_of(path) in TABLE_SUFFIXES:
             advice = f"{_name_a_row(path)}; the problems of a table are counted by count -o OUT"
             raise InputError(f"no single grid; if it is a table, {advice}") from error
-        if suffix_of(path) == ".json":
+        if suffix_of(path) == ".json" or is_object:
             return _reading(cover_files.read_json(_text(data)), name)
         if re.search(rb"[2-9]", data) and not re.search(rb"[A-Za-z|]", data):
             raise  # of a grid that lacks a line, for instance
-        raise InputError(
-            f"{error}; if it is an exact cover problem, name its form, too: dlx:{path}, ec:{path} "
-            f"or matrix:{path}"
-        ) from error
+        raise InputError(f"{error}{_name_the_form(path, 'dlx', 'ec', 'matrix')}") from error
+
+
+def _form_of_numbers(data: bytes) -> str:
+    """Return the form of an exact cover problem that numbers can have; nothing if they have none.
+
+    Items of rows are numbered without gaps, and a row has some of them, each once.
+    """
+    if cover_files.is_matrix(data) or re.fullmatch(rb"[01,;\s]+", data):
+        return "matrix"
+    rows = [line.replace(b",", b" ").split() for line in data.splitlines()]
+    if not re.fullmatch(rb"[0-9,\s]+", data) or any(len(row) > len({*row}) for row in rows):
+        return ""
+    longest, items = max(map(len, rows)), {word for row in rows for word in row}
+    return "rows" if 1 < longest < max(map(int, items)) <= len(items) else ""
+
+
+def _name_the_form(path: str, *forms: str) -> str:
+    names = ", ".join(f"{form}:{path}" for form in forms)
+    return f"; if it is an exact cover problem, name its form, too: {names}"
+
+
+@contextmanager
+def naming_the_form(paths: Sequence[str]) -> Iterator[None]:
+    """Name, in an error about the only file, the form of an exact cover problem it may have."""
+    try:
+        yield
+    except InputError as error:
+        form = ""
+        if len(paths) == 1 and os.path.isfile(paths[0]):
+            with suppress(InputError, OSError), opened(paths[0]) as file:
+                form = _form_of_numbers(content_of(file))
+        if not form:
+            raise
+        raise InputError(f"{error}{_name_the_form(paths[0], form)}") from error
 
 
 def _corpus_of(data: bytes, path: str, settings: Mapping[str, Any]) -> Corpus:
@@ -523,6 +562,13 @@ def _of_row(batch: Batch, row: int, name: str) -> Reading:
         raise InputError(batch.faults[row])
     problem, puzzle, notation = batch.row(row)
     return Reading(problem, problem.stack(puzzle), name, notation)
+
+
+def form_of(text: str) -> tuple[str, str]:
+    """Return the form and the file that ``FORM:FILE`` names; an empty form for another text."""
+    form, _, path = text.partition(":")
+    is_form = form in (*FORMS, *WRITTEN_ONLY) and (path == "-" or os.path.exists(path))
+    return (form, path) if is_form else ("", text)
 
 
 def _split_row(text: str) -> tuple[str, str | None]:

@@ -18,7 +18,7 @@ from batchsolve.problems.grids import GridProblem
 from batchsolve.runs.instances import hold_problems, instance_table, instances_in, is_problem_file
 from batchsolve.runs.outputs import Output, Parts
 from batchsolve.runs.progress import Progress, Summary
-from batchsolve.runs.reading import TABLE_SUFFIXES
+from batchsolve.runs.reading import TABLE_SUFFIXES, naming_the_form
 from batchsolve.runs.specs import Spec, Told, run_files, run_with, table_of, tables_of
 from batchsolve.search.tree import check_can_count
 from batchsolve.settings import PROVES_UNIQUENESS, FileSettings, SearchSettings
@@ -273,11 +273,12 @@ def solve_file(inputs: FileNames, output: FileName, **settings: Unpack[SolveFile
 def _solving(search: SearchSettings, files: FileSettings, paths: list[str], output: Output) -> Spec:
     """Return the specification of `solve_file`: rows are grids, or problems."""
     are_files = any(map(is_problem_file, paths))
-    sources: list[Source] = [Files(tuple(paths))] if are_files else open_all(paths)
-    if hold_problems(sources, files.column):
-        return _of_problems(sources, search.of_rows(), files, output, keep=1)
-    as_digits = suffix_of(output.path) == ".npy"
-    corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
+    with naming_the_form(paths):
+        sources: list[Source] = [Files(tuple(paths))] if are_files else open_all(paths)
+        if hold_problems(sources, files.column):
+            return _of_problems(sources, search.of_rows(), files, output, keep=1)
+        as_digits = suffix_of(output.path) == ".npy"
+        corpus = Corpus(sources, files, size=output.block_size, one_shape=as_digits)
     return solving(corpus, search, files, as_digits)
 
 

@@ -480,7 +480,7 @@ def values_as_text(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 # what characters and numbers in one line do not have: lines, brackets, fields, empty cells, points
-_OTHER_FORMS = r"[\n\[:]|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$|[0-9]\.0[ ,;\t]|[Nn]a[Nn]\b"
+_OTHER_FORMS = r"[\n\[:]|\S\|\S|[,;\t][ \t]*[,;\t]|^[,;]|[,;]$|[0-9]\.0[ ,;\t]|[Nn]a[Nn]\b"
 _SEVERAL = "[1-9]{2}[^0-9]"  # candidates of a cell
 _LIST = r"^\s*\[[\[\]\s,]*(([0-9]+|-1|null|None)[\[\]\s,]+)*$"  # of whole numbers
 

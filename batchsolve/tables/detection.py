@@ -59,7 +59,6 @@ from batchsolve.tables.sources import (
 DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn in it
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 DELIMITERS = ",;\t|"
-MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 _ARRAY = re.compile(rb"\s*\[(?!\w+\]\s*\n)\s*[\[{\"\d\]]")  # not the title of a section
 _GAP = re.compile(r"\n\s*\n")
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
@@ -286,7 +285,7 @@ def _has_grid(line: str) -> bool:
 def _line_columns(fields: list[str]) -> tuple[str, ...]:
     """Return the columns of lines with a few fields, one or two of them grids; else of grids."""
     grids = [k for k, field in enumerate(fields) if grid_texts.looks_like_grid(field)]
-    if not 2 <= len(fields) <= MOST_SPACED or not 1 <= len(grids) <= 2:
+    if not 2 <= len(fields) <= grid_texts.MOST_SPACED or not 1 <= len(grids) <= 2:
         return ("puzzle",)
     if [len(fields), *grids] == [3, 1]:
         return "hash", "puzzle", "rating"  # the format of Sudoku Exchange
@@ -348,7 +347,8 @@ def _header(head: bytes, delimiter: str) -> tuple[list[str], int]:
     names, below = _fields(head[begin:end].decode(), delimiter), list[str]()
     with suppress(InputError):  # of the second record, which is not the header
         below = _fields(head[end:].decode(errors="replace"), delimiter)
-    grids = {k for k, name in enumerate(names) if grid_texts.looks_like_grid(name)}
+    bare_names = map(grid_texts.without_fields, names)
+    grids = {k for k, name in enumerate(bare_names) if grid_texts.looks_like_grid(name)}
     if grids or any(map(_is_faulty, names, below)):
         numbered = enumerate(below[: len(names)])
         grids |= {k for k, field in numbered if grid_texts.looks_like_grid(field)}

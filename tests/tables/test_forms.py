@@ -75,6 +75,8 @@ ONE = {
     "more.txt": f"{PUZZLE} easy 1.2",
     "commas.txt": f"{PUZZLE},easy,1.2",
     "bar.txt": f"{PUZZLE}|easy",
+    "semicolon.txt": f"7;{PUZZLE};easy",
+    "tab.txt": f"{PUZZLE}\teasy",
     "space.txt": f"{PUZZLE}\u00a0",
     "rows.json": json.dumps(CELLS),
     "nulls.json": json.dumps([[c or None for c in row] for row in CELLS]),
@@ -111,11 +113,13 @@ FRAMES = {
     "characters.txt": NUMBERS,
     "a line of numbers.txt": " ".join(NUMBERS),
 }
-NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
-NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
-LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
+OTHERS = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
+OTHERS["frame.txt"] = FRAMED.replace(".", "-1")
+OTHERS["a row.csv"] = f'id,puzzle\n1,"{ONE["columns.csv"]}"\n'
+OTHERS["a row.tsv"] = f"a\tpuzzle\n1\t{CELLS}"
+OTHERS["an object.json"] = json.dumps({"puzzle": CELLS}, indent=1)
 TEXTS = {
-    **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
+    **ONE,
     "a title": f"Grid 01\n{FRAMED}",
     "stops between rows": ".".join(row.replace(".", "0") for row in ROWS),
     "blanks between rows": " ".join(ROWS),
@@ -220,14 +224,13 @@ def statuses(*arguments, **how):
     return [row["status"] for row in solved(*arguments, **how)]
 
 
-@pytest.mark.parametrize("name", [*(ONE | FRAMES | NUMBERED), "square.npy"])
+@pytest.mark.parametrize("name", [*(ONE | FRAMES | OTHERS), "square.npy"])
 def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
-    content = (ONE | FRAMES | NUMBERED | {"square.npy": npy(CELLS)})[name]
+    content = (ONE | FRAMES | OTHERS | {"square.npy": npy(CELLS)})[name]
     (tmp_path / name).write_bytes(content if name == "square.npy" else content.encode())
-    if name not in NUMBERED:
+    if name not in OTHERS:
         assert answers(tmp_path / name) == [True]
-    if name not in ("bar.txt", "commas.txt"):
-        assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
+    assert of_cover(*bs.solutions(tmp_path / name)) == SOLUTION
 
 
 MANY = {
@@ -649,8 +652,8 @@ def test_what_is_above_a_grid_without_being_its_name_is_a_row(tmp_path, first):
 
 
 def test_a_row_with_a_number_is_no_header(tmp_path):
-    with pytest.raises(bs.InputError, match="holds no grids"):
-        solved(tmp_path / "rows", f"x1,Too hard!,5\nx2,{PUZZLE},6\n")
+    text = f"x1,Too hard!,5\nx2,{PUZZLE},6\n"
+    assert statuses(tmp_path / "rows", text) == ["invalid", "unique"]
 
 
 @pytest.mark.parametrize("line", [f"{PUZZLE} # a, b", f"# by, Joe\n{PUZZLE}", ",".join(NUMBERS)])
@@ -683,13 +686,11 @@ def test_the_only_file_of_a_zip_archive_is_read(tmp_path):
 def test_a_compressed_file_may_have_any_name(tmp_path):
     frame = pa.compress(PUZZLE.encode(), "zstd", asbytes=True)
     of_pzstd = b"\x50\x2a\x4d\x18\4\0\0\0" + len(frame).to_bytes(4, "little") + frame
-    for data in (gzip.compress(PUZZLE.encode()), bz2.compress(PUZZLE.encode()), of_pzstd):
-        (tmp_path / "a.txt").write_bytes(data)
-        assert bs.count(tmp_path / "a.txt").count == 1
-        assert answers(tmp_path / "a.txt") == [True]
-    (tmp_path / "plain.txt.gz").write_text(PUZZLE)
-    assert bs.count(tmp_path / "plain.txt.gz").count == 1
-    assert answers(tmp_path / "plain.txt.gz") == [True]
+    texts = {"a.txt": gzip.compress(PUZZLE.encode()), "b.txt": bz2.compress(PUZZLE.encode())}
+    for name, data in (texts | {"c.txt": of_pzstd, "plain.txt.gz": PUZZLE.encode()}).items():
+        (tmp_path / name).write_bytes(data)
+        assert bs.count(tmp_path / name).count == 1
+        assert answers(tmp_path / name) == [True]
 
 
 def test_a_table_in_parquet_may_be_compressed_as_a_whole(tmp_path):
@@ -906,14 +907,13 @@ def test_matrices_of_0_and_1_are_problems(tmp_path):
     (tmp_path / "c.txt").write_text(lines_of(SEVEN, ","))
     np.save(tmp_path / "d.npy", np.array(SEVEN, bool))
     for name in ("a.matrix", "matrix:b.txt", "matrix:c.txt", "d.npy", "matrix:d.npy"):
-        form, _, path = name.rpartition(":")
-        reading = bs.read_problem(f"{form}{form and ':'}{tmp_path / path}")
+        form, colon, path = name.rpartition(":")
+        reading = bs.read_problem(f"{form}{colon}{tmp_path / path}")
         assert (reading.problem.n_items, reading.problem.n_options) == (7, 6)
         assert bs.count(reading).count == 1
-    with pytest.raises(bs.InputError, match=r"name its form, too: .* matrix:.*b\.txt"):
-        bs.count(tmp_path / "b.txt")
-    summary = bs.count_file(tmp_path / "a.matrix", tmp_path / "out.csv")
-    assert (summary.rows, summary.invalid) == (1, 0)
+    for read, name in ((bs.count, "b.txt"), (statuses, "b.txt"), (statuses, "d.npy")):
+        with pytest.raises(bs.InputError, match=f"name its form, too: matrix:.*{name}"):
+            read(tmp_path / name)
 
 
 @pytest.mark.parametrize("shape", [(5, 16), (1, 81), (9, 9), (16, 16)])
@@ -930,10 +930,11 @@ def test_arrays_that_can_be_grids_are_grids_unless_named(tmp_path, shape):
 
 
 def test_rows_have_the_items_of_options(tmp_path):
-    (tmp_path / "a.rows").write_text("1 3\n2, 4\n1 2\n3 4\n")
-    assert bs.count(tmp_path / "a.rows").count == 2
-    (tmp_path / "b.txt").write_text("1 3\n2 4\n")
-    assert bs.count(f"rows:{tmp_path}/b.txt").count == 1
+    for name in ("a.rows", "b.txt"):
+        (tmp_path / name).write_text("1 3\n2, 4\n1 2\n3 4\n")
+        named = str(tmp_path / name) if name == "a.rows" else f"rows:{tmp_path / name}"
+        assert bs.count(named).count == 2
+        assert bs.solve_file(named, tmp_path / "out.csv").multiple == 1
 
 
 SIZES = [(36, json.dumps), (36, lines_of), (100, json.dumps)]
@@ -947,9 +948,12 @@ def test_large_grids_in_cells_are_read(n, write):
     assert message.startswith("digit")  # read, and clues clash
 
 
-def test_sentences_are_no_grids():
-    text = f"Here is the only solution of this puzzle: {SOLUTION}"
-    assert answers_to({"puzzle": [PUZZLE, text]})[1]["message"].startswith(f"{len(text)} charact")
+NO_GRID = [f"Here is the only solution of this puzzle: {SOLUTION}", f"{PUZZLE},{SOLUTION}"]
+
+
+@pytest.mark.parametrize("text", [*NO_GRID, f"{'.' * 16} {PUZZLE[16:]}"])
+def test_sentences_two_grids_and_parts_of_one_are_no_grid(text):
+    assert column_of(PUZZLE, text) == ["unique", "invalid"]
 
 
 def test_cells_between_tabs_may_be_blank_at_both_ends():

@@ -476,7 +476,6 @@ BAD_FILES = [
     ("a.json", '{"options": [], "secundary": []}', "unknown field 'secundary'; choose from"),
     ("a.json", '{"options": [], "option_names": ["a"]}', "1 option names for 0 options"),
     ("a.json", '{"options": [["a"]], "colors": 3}', "colors must be a list of objects .* not 3"),
-    ("a.json", '{"options": [["a"]], "colors": [[1]]}', r"list of objects .*, not \[\[1\]\]"),
     ("a.json", '{"options": [["a"]], "colors": [{"a": []}]}', "rs of option 0 must hold names"),
     ("a.json", '{"options": [["a"]], "colors": [{"b": 1}]}', "0 gives the item 'b' a colour, but"),
     ("a.json", '{"options": [["a"]], "colors": [{"a": 1}]}', "the primary item a a colour"),
@@ -494,6 +493,7 @@ BAD_FILES = [
     ("a", "1 2 3 4\n3 4 1 2\n2 1 4 3\n", "such as 9 or 16$"),  # which reads as .dlx, too
     ("a", "a b\na |$3\nb\n", "no grid: .* name its form, too: dlx:"),
     ("a", "2 2\na b\na b\n", "no grid: .*, ec:"),
+    ("a.csv", "1,3\n2\n1,2\n3\n", "no grid: .* name its form, too: rows:"),
     ("a.sets", "2\n", "line 1: expected 'n_items n_options', not '2'"),
     ("a.sets", "2 1\n2 1\n", "line 2: 1 items where its size is 2"),
     ("a.sets", "2 2\n2 1 2\n", "1 options where line 1 says 2"),
@@ -504,12 +504,11 @@ BAD_FILES = [
         ("a.rows", f"1 2\n{line}\n", r"line 2: '(-1|[^0-9])' cannot be in the name of")
         for line in ("{2,3}", "# sets", "A: 1 4", "2 3 -1", "[2, 3]", '"2" "3"', "2 |3")
     ),
+    ("a.rows", npy(np.eye(2)), "array of NumPy; name a row of it, .* as matrix:FILE"),
     ("a.npz", b"PK\3\4 broken", "not an .npz file of arrays, or a damaged one"),
-    ("a.npz", b"nonsense", "not an .npz file of arrays, or a damaged one"),
     ("a.npz", npy(np.eye(2)), "not an .npz file of arrays, or a damaged one"),
     ("a.npz", npz(indptr=None), "no array is called 'indptr'"),
     ("a.npz", npz(format="csc"), "the matrix has the form 'csc'"),
-    ("a.npz", npz(data=[1, 2]), "an entry is not 1"),
     ("a.npz", npz(data=[1, 0]), "an entry is not 1"),
     ("a.npz", npz(data=np.ones(3)), "the arrays do not fit together"),
     ("a.npz", npz(shape=[3, 2]), "the arrays do not fit together: 3 rows"),
@@ -524,7 +523,6 @@ BAD_FILES = [
     ("a.npz", npz(bounds=[[1, 2]]), r"bounds of shape \(1, 2\)"),
     ("a.npz", npz(n_primary=1.0), "n_primary is a whole number, not 1.0"),
     ("a.npz", npz(n_primary=[1, 2]), "the array 'n_primary' must hold one whole number"),
-    ("a.npz", npz(n_primary=[]), "the array 'n_primary' must hold one whole number"),
     ("a.txt", b"PK\3\4 broken", "cannot be read as a zip archive"),
     ("a.txt", "%PDF\nORC", "no grid"),
 ]
