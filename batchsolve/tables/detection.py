@@ -44,7 +44,7 @@ from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.settings.arguments import each_of, is_address, path_of
 from batchsolve.tables import columns
-from batchsolve.tables.frames import arrow_table
+from batchsolve.tables.frames import arrow_table, cell_columns
 from batchsolve.tables.places import check_announced, facts_of, files_of, name_of, suffix_of
 from batchsolve.tables.sources import (
     SKIP_BYTES,
@@ -238,6 +238,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return columns.text_layout(("puzzle",), columns.lines), 0
     has_name, has_words = _names_a_grid(first, second), _has_words(first)
+    is_table |= bool(cell_columns(_fields(first, _delimiter(first))))
     if is_table or has_name or has_words or _has_grid(first):
         n_bytes = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[n_bytes:]

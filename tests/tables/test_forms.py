@@ -113,6 +113,10 @@ FRAMES = {
 }
 NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
 NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
+HEADED = {
+    "names.txt": lines_of([map("cell_{}".format, range(81)), NUMBERS], ";"),
+    "letters.csv": lines_of([[f"{r}{c}" for r in "ABCDEFGHI" for c in range(9)], PUZZLE], ","),
+}
 LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
 TEXTS = {
     **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
@@ -220,9 +224,9 @@ def statuses(*arguments, **how):
     return [row["status"] for row in solved(*arguments, **how)]
 
 
-@pytest.mark.parametrize("name", [*(ONE | FRAMES | NUMBERED), "square.npy"])
+@pytest.mark.parametrize("name", [*(ONE | FRAMES | NUMBERED | HEADED), "square.npy"])
 def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
-    content = (ONE | FRAMES | NUMBERED | {"square.npy": npy(CELLS)})[name]
+    content = (ONE | FRAMES | NUMBERED | HEADED | {"square.npy": npy(CELLS)})[name]
     (tmp_path / name).write_bytes(content if name == "square.npy" else content.encode())
     if name not in NUMBERED:
         assert answers(tmp_path / name) == [True]
