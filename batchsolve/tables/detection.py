@@ -229,9 +229,10 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
     mark, cells = grid_texts.cells_of_line(first)
-    if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
+    has_header = bool(cells and cell_columns(cells))  # numbers, as pandas writes it
+    # other lines of N² numbers are grids as they are
+    if (is_table and cells) or has_header or "" in cells:
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
-        has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
         header = head.index(first.encode()) + len(first) if has_header else 0
         parse = partial(columns.lines_of_cells, mark, " " * are_numbers)
         return columns.text_layout(("puzzle",), parse), header

@@ -114,6 +114,8 @@ FRAMES = {
 NUMBERED = {f"{mark!r}.txt": lines_of(ROWS, mark).replace(".", "-1") for mark in (" ", "\t", ", ")}
 NUMBERED["frame.txt"] = FRAMED.replace(".", "-1")
 HEADED = {
+    "pandas.txt": lines_of([range(81), NUMBERS], ","),
+    "from 1.tsv": lines_of([range(1, 82), NUMBERS], "\t"),
     "names.txt": lines_of([map("cell_{}".format, range(81)), NUMBERS], ";"),
     "letters.csv": lines_of([[f"{r}{c}" for r in "ABCDEFGHI" for c in range(9)], PUZZLE], ","),
 }
