@@ -240,6 +240,9 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
         return columns.text_layout(("puzzle",), columns.lines), 0
     has_name, has_words = _names_a_grid(first, second), _has_words(first)
     is_table |= bool(cell_columns(_fields(first, _delimiter(first))))
+    fields = _line_columns(first.partition(" #")[0].split())
+    if len(fields) > 1 and not any(mark in first for mark in DELIMITERS):
+        is_table = False  # but lines of fields with blanks between them
     if is_table or has_name or has_words or _has_grid(first):
         n_bytes = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[n_bytes:]
@@ -249,7 +252,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
         if len(names) == 1 and not (is_table or has_words):  # a title of lines
             return columns.text_layout(names, columns.lines), n_bytes + header
         return columns.text_layout(names, columns.delimited, delimiter), n_bytes + header
-    return columns.text_layout(_line_columns(first.partition(" #")[0].split()), columns.lines), 0
+    return columns.text_layout(fields, columns.lines), 0
 
 
 def _first_lines(head: bytes) -> tuple[str, str]:

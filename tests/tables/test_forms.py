@@ -73,6 +73,7 @@ ONE = {
     "library.txt": f":0000:x:{PUZZLE}:::",
     "solved.txt": f":0000:x:{PUZZLE[:2]}+4{PUZZLE[3:]}:::",
     "more.txt": f"{PUZZLE} easy 1.2",
+    "more.csv": f"{PUZZLE}  easy 1.2",
     "commas.txt": f"{PUZZLE},easy,1.2",
     "bar.txt": f"{PUZZLE}|easy",
     "space.txt": f"{PUZZLE}\u00a0",
@@ -119,7 +120,7 @@ HEADED = {
     "names.txt": lines_of([map("cell_{}".format, range(81)), NUMBERS], ";"),
     "letters.csv": lines_of([[f"{r}{c}" for r in "ABCDEFGHI" for c in range(9)], PUZZLE], ","),
 }
-LINES_WITH_MORE = ("more.txt", "commas.txt", "bar.txt")
+LINES_WITH_MORE = ("more.txt", "more.csv", "commas.txt", "bar.txt")
 TEXTS = {
     **{name: text for name, text in ONE.items() if name not in LINES_WITH_MORE},
     "a title": f"Grid 01\n{FRAMED}",
