@@ -295,6 +295,11 @@ class Corpus(Tables):
             else:
                 names = listed(self.columns)
                 why = f"no column is known as a puzzle column, nor holds grids: {names}"
+            if {"sum", "cells"}.issubset(others):
+                raise InputError(
+                    f"each row is a cage, not a grid; put the list of cages of a grid into a "
+                    f'column {CAGES!r}, as in [{{"cages": [{{"sum": 3, "cells": …}}, …]}}]'
+                )
             cells = ", or write the cells of each grid into one column" * (len(others) >= 16)
             raise InputError(f"{why}{self._delimiter_in_words()}; say which with `column`{cells}")
         [column] = grids
