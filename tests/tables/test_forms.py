@@ -104,6 +104,7 @@ FRAMES = {
     "narrow.csv": drawn(*PLAIN_BARS, "+---+---+---+"),
     "simple.ss": drawn(*PLAIN_BARS, STARS).replace(f"{STARS}\n|8", "|---+---+---|\n|8"),
     "gaps.txt": drawn("", " ", "", ""),
+    "squares.txt": LINES.replace(".", "□"),
     "lines of stars.txt": LINES.replace(".", "*"),
     "mark.txt": f"\ufeff{LINES}",
     "comments.txt": f"# hard\n{LINES}  # the end\n",
@@ -590,12 +591,12 @@ def test_bits_for_digits_are_read(tmp_path):
 
 @pytest.mark.parametrize("sign", ["?", "x", "!", "o", "Z"])
 def test_other_blanks_are_named_with_the_option_that_accepts_them(tmp_path, sign):
-    text = PUZZLE.replace(".", sign)
-    (tmp_path / "a.txt").write_text(f"{text}\n")
-    assert "--blank" in invoke("solve", tmp_path / "a.txt", "-o", "-").stderr
-    assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
+    for grid in (LINES, PUZZLE)[sign == "!" :]:  # which is a bar of lines
+        (tmp_path / "a.txt").write_text(grid.replace(".", sign))
+        assert "--blank" in invoke("solve", tmp_path / "a.txt", "-o", "-").stderr
+        assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
     if sign != "!":  # which may be part of a name
-        assert answers(text, "--blank", sign) == [True]
+        assert answers(PUZZLE.replace(".", sign), "--blank", sign) == [True]
 
 
 def arrow(form):
