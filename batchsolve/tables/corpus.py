@@ -133,6 +133,7 @@ class Corpus(Tables):
         rules = RuleColumns(0, files.box, files.rules, files.regions, fixed=problem)
         super().__init__(open_all(inputs), files.filename, size)
         self._blank, self._filename = files.blank, files.filename
+        self._new_name = next((name for name in PUZZLE_NAMES if name not in self.columns), "blank")
         self._check_named(files.column, files.solution_column)
         self._rule_columns = self._columns_of_rules(files.rule_columns)
         self._predictions = {*self._named(other_columns), *other_columns}
@@ -296,10 +297,10 @@ class Corpus(Tables):
                 names = listed(self.columns)
                 why = f"no column is known as a puzzle column, nor holds grids: {names}"
             if {"sum", "cells"}.issubset(others):
-                raise InputError(
-                    f"each row is a cage, not a grid; put the list of cages of a grid into a "
-                    f'column {CAGES!r}, as in [{{"cages": [{{"sum": 3, "cells": …}}, …]}}]'
+                advice = (
+                    'put those of a grid into a column: [{"cages": [{"sum": 3, "cells": …}, …]}]'
                 )
+                raise InputError(f"each row is a cage, not a grid; {advice}")
             cells = ", or write the cells of each grid into one column" * (len(others) >= 16)
             raise InputError(f"{why}{self._delimiter_in_words()}; say which with `column`{cells}")
         [column] = grids
@@ -345,23 +346,18 @@ class Corpus(Tables):
         """Add to the first rows the column of grids that columns of cells make; return it."""
         if not (names := cell_columns(self.columns)):
             return None
-        n, sample, added = isqrt(len(names)), self._sample, self._new_name
+        n, is_small, sample = isqrt(len(names)), len(names) <= MOST_PLAIN**2, self._sample
         with suppress(InputError):
             # digits to 9, and those among letters, are characters; others, and -1, are numbers
-            signs, is_small = columns.CellColumns(names, " ").grids(sample), n <= MOST_PLAIN
+            signs = columns.CellColumns(names, " ").grids(sample)
             odd = pc.match_substring_regex(signs, MINUS_ONE if is_small else "[A-Za-z]")
             cells = columns.CellColumns(names, " " * (bool(pc.any(odd).as_py()) == is_small))
-            self._sample = sample.append_column(added, cells.grids(sample))
-            if not len(sample) or self._size_in(added) == n:
+            self._sample = sample.append_column(self._new_name, cells.grids(sample))
+            if not len(sample) or self._size_in(self._new_name) == n:
                 self._cells = cells
-                return added
+                return self._new_name
         self._sample = sample
         return None
-
-    @property
-    def _new_name(self) -> str:
-        """A name for a column of puzzles that the reader adds."""
-        return next((name for name in PUZZLE_NAMES if name not in self.columns), "blank")
 
     def _blank_column(self, known_digits: int | None) -> str:
         """Add a column of blank grids to the first rows of a table without puzzles; return it."""
@@ -382,10 +378,9 @@ class Corpus(Tables):
                 f"grids of an unknown size: {listed(self.columns)}; say which with `column`, or "
                 f"name the `box` of blank grids"
             )
-        name = self._new_name
         blank = blank_grids(self._sample, self._sizing, known_digits or size or 9)
-        self._sample = self._sample.append_column(name, blank)
-        return name
+        self._sample = self._sample.append_column(self._new_name, blank)
+        return self._new_name
 
     def _solution_column(self, puzzle_column: str) -> str | None:
         names = [name for name in self._named(SOLUTION_NAMES) if name != puzzle_column]

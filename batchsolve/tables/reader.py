@@ -460,8 +460,7 @@ class Reader:
     def columns_read(self) -> list[str]:
         """The names of the columns of puzzles, of solutions and of rules."""
         box = BOX if self.has_boxes else None
-        names = self.main.rules.names
-        read = (self.column, self.solution_column, box, *names, *self.cells.names)
+        read = (self.column, self.solution_column, box, *self.main.rules.names, *self.cells.names)
         return [name for name in read if name is not None and name in self.input_schema.names]
 
     @property
@@ -486,12 +485,9 @@ class Reader:
         block = block.loaded()
         table, faults = block.rows()
         if self._is_added:
-            usual = self.main.rules.n_digits
-            if self.cells.names:
-                grids = self.cells.grids(table)
-            else:
-                grids = blank_grids(table, self.sizing, usual)
-            table = table.drop_columns(list(self.cells.names)).append_column(self.column, grids)
+            cells, usual = self.cells, self.main.rules.n_digits
+            grids = cells.grids(table) if cells.names else blank_grids(table, self.sizing, usual)
+            table = table.drop_columns(list(cells.names)).append_column(self.column, grids)
         solution_column = self.solution_column
         texts = Texts(
             columns.as_text(table, self.column),
