@@ -29,7 +29,6 @@ def test_a_column_of_integers_is_named(made):
 SERIES = [
     (pl.Series([1, 2]), "the series holds integers, .* polars with pl.String"),
     (pd.Series([1, 2]), "the series holds integers, "),
-    (pa.array([1, 2]), "the array holds integers, "),
     (pa.array([1.5]), "the array holds numbers .double., which do not keep leading zeros"),
 ]
 
@@ -45,7 +44,6 @@ OTHERS = [
     ([[RECORD]], r"lists of objects \(r, c, v\); a grid is text, or a list of digits"),
     ([RECORD], r"objects \(r, c, v\); a grid is text, or a list of digits"),
     ([[True] * 16], "values of bool; a grid is text, or a list of digits"),
-    ([b"1" * 16], "values of binary; a grid is text, or a list of digits"),
 ]
 
 
