@@ -99,7 +99,7 @@ class Corpus(Tables):
     column, solution_column : str
         The puzzle column, and the solution column or None. A column known as one of solutions is
         never found as that of puzzles; a table with rules but without puzzles has blank grids, in
-        a column that the reader adds, and so has one with a column for each cell its grids.
+        a column that the reader adds; so are those of a table with a column for each cell.
     rule_columns : sequence of str
         The columns that give each row its own rules.
     problem : GridProblem
