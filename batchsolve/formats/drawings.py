@@ -233,7 +233,8 @@ def _why_no_grid(
         for (number, _), line in zip(rows, lines, strict=True):
             if len(line) != width:
                 return InputError(f"line {number}: {len(line)} cells where most lines have {width}")
-    root = isqrt(width)
+    names = (cell for cell in lines[0] if len(cell) > 1 and not cell.lstrip("-").isdecimal())
+    root = 0 if any(names) else isqrt(width)
     if n_lines > 1 and root**2 == width and (root == size if size else default_box(root)):
         several = f"{n_lines:,} grids, one a line; {grid_texts.one_of(name)}"
         return grid_texts.SeveralGridsError(several)

@@ -29,7 +29,10 @@ Cells = tuple[bool, int]
 """True if the cells of a row are words, not characters of words; and their number."""
 
 _CANDIDATES = "(?=.)1?2?3?4?5?6?7?8?9?"
-_CELL = re.compile(rf"\d{{1,3}}|{_CANDIDATES}|[A-Z]|[.*_?·∙⋅•x-]")
+_DOTS = str.maketrans("·∙⋅•□▢◻☐⬜○", "." * 10)  # signs of blank cells, too, as raised dots are
+_OTHER_BLANKS = "?xo"  # which an option has to name
+_BLANK = rf"[.*_{_OTHER_BLANKS}{''.join(map(chr, _DOTS))}-]"
+_CELL = re.compile(rf"\d{{1,3}}|{_CANDIDATES}|[A-Z]|{_BLANK}")
 """The text of a cell that is not empty; in drawings, small letters are cells, too."""
 _COMMENT = re.compile(r"(^|\s+)#.*")
 # the title of a section, such as [State]: its name, and "puzzle" if that begins so
@@ -47,14 +50,12 @@ _MOST = 36  # cells of a row; longer lines are whole grids
 _MOST_IN_BOX = 6  # cells of a row of a box
 LONGEST_NUMBER = 3  # digits, because N is at most 255; longer words are rows of characters
 _BLANKS = frozenset(BLANKS)
-_OTHER_BLANKS = "?x"  # which an option has to name
 MOST_SPACED = 8  # upper bound of the fields of a line with blanks between them
 _SIZES = (16, 36, 64, 81, 100, 144, 225, 256, 400, 625)  # cells of a field taken for a grid
 _DIGITS = frozenset(string.digits + BLANKS + _OTHER_BLANKS)
 _SYMBOLS = frozenset(string.digits + string.ascii_uppercase + BLANKS) - {"-"}  # words have dashes
 _LONG = 129  # characters of fields that may have small letters; hashes, of these, have fewer
 _MARKS = frozenset("/|,;: \t")  # between fields, rows or cells
-_DOTS = str.maketrans("·∙⋅•", "....")  # raised ones are blank cells, too
 # of no grid, nor title
 _SENTENCE = re.compile(r"(?:\b(?!nan\b|null\b|None\b)[A-Za-z][a-z]{1,14}[,.]? +){8}")
 

@@ -259,7 +259,7 @@ class Notation:
             side = "a cell" if self._is_cell[fault] else "outside"
             return f"{where}: {bad!r} where the layout of the table has {side}"
         why = f"{where}: {bad!r} is not in the alphabet {self.name}, nor a blank"
-        if bad in "xX" or not bad.isalnum():
+        if bad in "xXoO" or not bad.isalnum():
             why += "; if it is one, name it as `blank`"
         return why + self._other_range(bad)
 

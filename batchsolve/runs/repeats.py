@@ -425,7 +425,9 @@ def check_same_rules(corpus: Corpus, other: Corpus) -> None:
     if ours != theirs:
         raise InputError(
             f"{other.names}: the columns of rules are {listed(theirs) or 'none'}, and those of "
-            f"{corpus.names} {listed(ours) or 'none'}; add what is missing, if need be empty"
+            f"{corpus.names} {listed(ours) or 'none'}; add what is missing, if need be empty: "
+            f"to lines of text, a first line 'puzzle,{min({*ours} ^ {*theirs})}' and a comma after "
+            f"each grid"
         )
 
 

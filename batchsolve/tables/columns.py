@@ -12,7 +12,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -125,11 +125,15 @@ def lines_of_cells(separator: str, gap: str, layout: Layout, data: bytes) -> Row
     Cells are joined with a gap between them, which numbers need.
     """
     parts = pc.split_pattern(_lines(data, around=" \r"), separator)
-    cells = pc.ascii_trim(parts.flatten(), ' "\t')
+    cells = pa.ListArray.from_arrays(parts.offsets, _bare_cells(parts.flatten()))
+    return pa.Table.from_arrays([pc.binary_join(cells, gap)], schema=layout.schema), {}
+
+
+def _bare_cells(texts: pa.Array) -> pa.Array:
+    """Return cells of a spreadsheet without marks around them; empty ones and NaN become ``.``."""
+    cells = pc.ascii_trim(texts, ' "\t')
     cells = pc.replace_substring_regex(cells, r"^([0-9]{1,3}|-1)\.0$", r"\1")
-    cells = pc.if_else(pc.is_in(cells, pa.array(["", "nan", "NaN"])), ".", cells)
-    joined = pc.binary_join(pa.ListArray.from_arrays(parts.offsets, cells), gap)
-    return pa.Table.from_arrays([joined], schema=layout.schema), {}
+    return pc.if_else(pc.is_in(cells, pa.array(["", "nan", "NaN"])), ".", cells)
 
 
 def _lines(data: bytes, around: str = "") -> pa.Array:
@@ -575,14 +579,7 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
         values = pc.list_flatten(values)
     if pa.types.is_struct(values.type):
         values = pc.struct_field(values, 0)
-    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
-        texts = _of_fractions(values.cast(pa.float64()))
-    elif pa.types.is_integer(values.type):
-        texts = values.cast(pa.string())
-    else:
-        texts = texts_of(pa.chunked_array([values]), name)
-        texts = pc.if_else(pc.equal(pc.ascii_trim_whitespace(texts), ""), None, texts)
-    texts = pc.fill_null(texts, ".")
+    texts = _cells(values, name)
     are_square = _are_square(owners, sizes, len(column))
     if not are_square.all():
         is_last = np.isin(np.arange(len(rows)), np.cumsum(sizes) - 1) & ~are_square[rows]
@@ -590,6 +587,31 @@ def _joined(column: pa.ChunkedArray, name: str) -> pa.Array:
     offsets = np.zeros(len(column) + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=len(column)), out=offsets[1:])
     return pc.binary_join(pa.ListArray.from_arrays(offsets, texts), " ")
+
+
+def _cells(values: pa.Array, name: str) -> pa.Array:
+    """Return cells of grids as texts; empty ones become ``.``."""
+    if pa.types.is_floating(values.type) or pa.types.is_decimal(values.type):
+        texts = _of_fractions(values.cast(pa.float64()))
+    elif pa.types.is_integer(values.type):
+        texts = values.cast(pa.string())
+    else:
+        texts = texts_of(pa.chunked_array([values]), name)
+        texts = pc.if_else(pc.equal(pc.ascii_trim_whitespace(texts), ""), None, texts)
+    return pc.fill_null(texts, ".")
+
+
+class CellColumns(NamedTuple):
+    """The columns that hold the cells of grids, in their order, and the text between cells."""
+
+    names: Sequence[str] = ()
+    gap: str = ""
+
+    def grids(self, table: pa.Table) -> pa.Array:
+        """Return the grids of a table as texts."""
+        values = (_values_of(table, name).combine_chunks() for name in self.names)
+        cells = map(_bare_cells, map(_cells, values, self.names))
+        return pc.binary_join_element_wise(*cells, self.gap)
 
 
 # ---- texts as numbers -----------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from math import prod
+from math import isqrt, prod
 from typing import TypeVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from batchsolve.errors import InputError, ProblemError, counted, listed, prefixe
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
+    MINUS_ONE,
     WRONG_LENGTH,
     Notation,
     check_blanks,
@@ -36,6 +37,7 @@ from batchsolve.problems.notation import (
 from batchsolve.problems.stacks import Stacks
 from batchsolve.problems.sudoku import Variants, drawing_of, drawn_notation, split_layout
 from batchsolve.problems.survey import (
+    MOST_PLAIN,
     NO_FORM,
     AmbiguousNotationError,
     Form,
@@ -50,7 +52,7 @@ from batchsolve.settings import FileSettings
 from batchsolve.settings.arguments import is_address
 from batchsolve.tables import columns
 from batchsolve.tables.detection import open_all
-from batchsolve.tables.frames import are_cells
+from batchsolve.tables.frames import cell_columns
 from batchsolve.tables.reader import BOX, Batch, Reader, Shape, blank_grids, box_of, rule_texts
 from batchsolve.tables.rule_columns import CAGES, COLUMNS, MARKS, RULES, SIZED, SUMS, RuleColumns
 from batchsolve.tables.sources import BlockSize, Source, Tables, TableSource
@@ -97,7 +99,7 @@ class Corpus(Tables):
     column, solution_column : str
         The puzzle column, and the solution column or None. A column known as one of solutions is
         never found as that of puzzles; a table with rules but without puzzles has blank grids, in
-        a column that the reader adds.
+        a column that the reader adds; so are those of a table with a column for each cell.
     rule_columns : sequence of str
         The columns that give each row its own rules.
     problem : GridProblem
@@ -131,11 +133,12 @@ class Corpus(Tables):
         rules = RuleColumns(0, files.box, files.rules, files.regions, fixed=problem)
         super().__init__(open_all(inputs), files.filename, size)
         self._blank, self._filename = files.blank, files.filename
+        self._new_name = next((name for name in PUZZLE_NAMES if name not in self.columns), "blank")
         self._check_named(files.column, files.solution_column)
         self._rule_columns = self._columns_of_rules(files.rule_columns)
         self._predictions = {*self._named(other_columns), *other_columns}
         for sample, is_last in self._samples():
-            self._sample = sample
+            self._sample, self._cells = sample, columns.CellColumns()
             self.has_more_rows = more_tables or len(sample) >= SAMPLE_ROWS or not is_last
             try:
                 column = files.column or self._puzzle_column(files.solution_column)
@@ -221,7 +224,7 @@ class Corpus(Tables):
     @property
     def given_column(self) -> str | None:
         """The column of puzzles; None for blank grids, which have none."""
-        return self.column if self.column in self.columns else None
+        return self.column if self.column in self.columns or self._cells.names else None
 
     @property
     def unread_columns(self) -> list[str]:
@@ -240,7 +243,7 @@ class Corpus(Tables):
             is_plain = source.layout.parse in (columns.delimited, columns.lines)
             if not is_plain or source.path == "-" or is_address(source.path):
                 return []
-        grids = {self.column, self.solution_column, *self._predictions}
+        grids = {self.column, self.solution_column, *self._predictions, *self._cells.names}
         names = [name for name in self.columns if name not in grids]
         return [name for name, kinds in columns.number_kinds(names, self._sample).items() if kinds]
 
@@ -284,19 +287,22 @@ class Corpus(Tables):
         grids = [name for name in by_name or others if self._size_in(name)]
         if len(grids) > 1:
             grids = list(filter(self._has_blanks, grids)) or grids
-        if not grids and self._rule_columns and not by_name:
-            return None
+        added = None if grids or by_name else self._column_of_cells()
+        if added or (self._rule_columns and not grids and not by_name):
+            return added
         if len(grids) != 1:
             if grids:
                 why = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 names = listed(self.columns)
-                if are_cells(self.schema):
-                    raise InputError(
-                        f"each column holds a cell ({names}); give to_numpy() to solve_batch"
-                    )
                 why = f"no column is known as a puzzle column, nor holds grids: {names}"
-            raise InputError(f"{why}{self._delimiter_in_words()}; say which with `column`")
+            if {"sum", "cells"}.issubset(others):
+                advice = (
+                    'put those of a grid into a column: [{"cages": [{"sum": 3, "cells": …}, …]}]'
+                )
+                raise InputError(f"each row is a cage, not a grid; {advice}")
+            cells = ", or write the cells of each grid into one column" * (len(others) >= 16)
+            raise InputError(f"{why}{self._delimiter_in_words()}; say which with `column`{cells}")
         [column] = grids
         if self._rule_columns and not by_name and self._holds_full_grids(column):
             raise InputError(
@@ -336,6 +342,23 @@ class Corpus(Tables):
         boxes = [BOX] if BOX in self.columns and self._has_texts(BOX) else []
         return tuple(dict.fromkeys(filter(None, (self.solution_column, *rules, *boxes))))
 
+    def _column_of_cells(self) -> str | None:
+        """Add to the first rows the column of grids that columns of cells make; return it."""
+        if not (names := cell_columns(self.columns)):
+            return None
+        n, is_small, sample = isqrt(len(names)), len(names) <= MOST_PLAIN**2, self._sample
+        with suppress(InputError):
+            # digits to 9, and those among letters, are characters; others, and -1, are numbers
+            signs = columns.CellColumns(names, " ").grids(sample)
+            odd = pc.match_substring_regex(signs, MINUS_ONE if is_small else "[A-Za-z]")
+            cells = columns.CellColumns(names, " " * (bool(pc.any(odd).as_py()) == is_small))
+            self._sample = sample.append_column(self._new_name, cells.grids(sample))
+            if not len(sample) or self._size_in(self._new_name) == n:
+                self._cells = cells
+                return self._new_name
+        self._sample = sample
+        return None
+
     def _blank_column(self, known_digits: int | None) -> str:
         """Add a column of blank grids to the first rows of a table without puzzles; return it."""
         blank = blank_grids(self._sample, self._sizing, known_digits)
@@ -355,10 +378,9 @@ class Corpus(Tables):
                 f"grids of an unknown size: {listed(self.columns)}; say which with `column`, or "
                 f"name the `box` of blank grids"
             )
-        name = next((name for name in PUZZLE_NAMES if name not in self.columns), "blank")
         blank = blank_grids(self._sample, self._sizing, known_digits or size or 9)
-        self._sample = self._sample.append_column(name, blank)
-        return name
+        self._sample = self._sample.append_column(self._new_name, blank)
+        return self._new_name
 
     def _solution_column(self, puzzle_column: str) -> str | None:
         names = [name for name in self._named(SOLUTION_NAMES) if name != puzzle_column]
@@ -392,6 +414,7 @@ class Corpus(Tables):
         which = self.schema, self.column, self.solution_column
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
         reader = partial(Reader, *which, filename=self._filename, sizing=self._sizing)
+        reader = partial(reader, cells=self._cells)
         reader = partial(reader, has_boxes=boxes is not None, box_is_named=rules.box is not None)
         has_boxes = any(boxes or ())
         if (drawn := self._drawn(rules)) is not None:

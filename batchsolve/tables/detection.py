@@ -44,7 +44,7 @@ from batchsolve.problems.sudoku import drawing_of
 from batchsolve.problems.survey import NO_FORM, forms
 from batchsolve.settings.arguments import each_of, is_address, path_of
 from batchsolve.tables import columns
-from batchsolve.tables.frames import arrow_table
+from batchsolve.tables.frames import arrow_table, cell_columns
 from batchsolve.tables.places import check_announced, facts_of, files_of, name_of, suffix_of
 from batchsolve.tables.sources import (
     SKIP_BYTES,
@@ -228,15 +228,20 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
     if suffix in (".jsonl", ".ndjson", ".json") or first.startswith("{"):
         return json_layout(head), 0
     mark, cells = grid_texts.cells_of_line(first)
-    if (is_table and cells) or "" in cells:  # other lines of N² numbers are grids as they are
+    has_header = bool(cells and cell_columns(cells))  # numbers, as pandas writes it
+    # other lines of N² numbers are grids as they are
+    if (is_table and cells) or has_header or "" in cells:
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
-        has_header = cells == list(map(str, range(len(cells))))  # as pandas writes it
         header = head.index(first.encode()) + len(first) if has_header else 0
         parse = partial(columns.lines_of_cells, mark, " " * are_numbers)
         return columns.text_layout(("puzzle",), parse), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return columns.text_layout(("puzzle",), columns.lines), 0
     has_name, has_words = _names_a_grid(first, second), _has_words(first)
+    is_table |= bool(cell_columns(_fields(first, _delimiter(first))))
+    fields = _line_columns(first.partition(" #")[0].split())
+    if len(fields) > 1 and not any(mark in first for mark in DELIMITERS):
+        is_table = False  # but lines of fields with blanks between them
     if is_table or has_name or has_words or _has_grid(first):
         n_bytes = _comments(head, first, is_header=has_name or has_words) if first else 0
         head = head[n_bytes:]
@@ -246,7 +251,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
         if len(names) == 1 and not (is_table or has_words):  # a title of lines
             return columns.text_layout(names, columns.lines), n_bytes + header
         return columns.text_layout(names, columns.delimited, delimiter), n_bytes + header
-    return columns.text_layout(_line_columns(first.partition(" #")[0].split()), columns.lines), 0
+    return columns.text_layout(fields, columns.lines), 0
 
 
 def _first_lines(head: bytes) -> tuple[str, str]:

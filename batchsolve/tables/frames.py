@@ -6,10 +6,12 @@ pandas, polars, DuckDB, `datasets` and others implement; none of them is importe
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from math import isqrt
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -17,9 +19,11 @@ import pyarrow as pa
 
 from batchsolve.core.arrays import is_masked
 from batchsolve.errors import InputError, first_line, quoted, shortened, wrong_kind
+from batchsolve.problems.notation import default_box
 from batchsolve.tables.columns import check_holds_texts, is_list, is_text, no_grids, storage_of
 
 CONVERT = "convert it, or leave it out"
+_PLACE = re.compile(r"\d+|^[A-Za-z](?=\d+$)")  # of a cell, in the name of its column
 
 
 class DataFrame(Protocol):
@@ -105,7 +109,7 @@ def with_columns_of(
         A data frame of pandas keeps the index (unless rows are changed), the columns, their types
         and their labels of `original`; integers and booleans among the answers are nullable
         (``Int64``, ``boolean``), and lists are what they are in `original`: lists, tuples, or
-        arrays of one or two dimensions.
+        arrays of one or two dimensions. Columns of cells, which became one, are left out.
     """
     library = library_of(original)
     if library == "polars":
@@ -115,8 +119,12 @@ def with_columns_of(
         schema = getattr(original, "schema", None)
         return answered.replace_schema_metadata(getattr(schema, "metadata", None))
     pandas: Any = sys.modules[library]
+    cells = {*cell_columns([*map(str, original.columns)])}.difference(answered.column_names)
+    if cells:
+        original = original.loc[:, [str(name) not in cells for name in original.columns]]
     original = original if rows is None else original.take(rows)
     original = original.reset_index(drop=True) if changed else original
+    changed = [place for place in changed if place < original.shape[1]]  # others are new
     new = [*changed, *range(original.shape[1], answered.num_columns)]
     nullable = {pa.int64(): pandas.Int64Dtype(), pa.bool_(): pandas.BooleanDtype()}
     answers = answered.select(new).to_pandas(types_mapper=nullable.get)
@@ -188,16 +196,27 @@ def _for_arrow(frame: Any) -> Any:
     return frame
 
 
-def are_cells(schema: pa.Schema) -> bool:
-    """Return True if columns of integers may be the cells of a grid: 16, 36, 64, 81, ….
+def cell_columns(names: Sequence[str]) -> list[str]:
+    """Return the N² columns that can be the cells of grids, by their names; none if it is unclear.
+
+    The names are alike but for numbers, or a letter and a number, and these are in order.
 
     Examples
     --------
-    >>> are_cells(pa.schema([(str(k), pa.int64()) for k in range(81)]))
-    True
+    >>> cell_columns(["id", *(f"c{k}" for k in range(16))])[-2:]
+    ['c14', 'c15']
     """
-    n = round(len(schema) ** 0.5)
-    return n > 3 and n * n == len(schema) and all(map(pa.types.is_integer, schema.types))
+    kinds: dict[str, dict[str, list[tuple[int, str]]]] = {}
+    for name in names:
+        place = [(len(part), part) for part in _PLACE.findall(name)]
+        kinds.setdefault(_PLACE.sub("#", name), {})[name] = place
+    sets = []
+    for kind in kinds.values():
+        n, places = isqrt(len(kind)), list(kind.values())
+        orders = places, [place[::-1] for place in places]
+        if n * n == len(kind) and default_box(n) and any(o == sorted(o) for o in orders):
+            sets += [list(kind)] * (len({place[0] for place in places}) in (1, n, n * n))
+    return sets[0] if len(sets) == 1 and len({*names}) == len(names) else []
 
 
 def text_column(values: Any) -> pa.ChunkedArray | None:

@@ -409,7 +409,7 @@ class Reader:
         The columns of the input.
     column, solution_column : str
         The puzzle column, and the solution column or None. A puzzle column that is not in the input
-        is added, with blank grids.
+        is added, with the grids of `cells` or blank ones.
     main : Shape
         The shape of most of the first rows.
     signs : Signs
@@ -429,6 +429,8 @@ class Reader:
         Text columns to convert to numbers; see `number_types`.
     sizing : tuple of str
         The columns that tell the sizes of blank grids; see `blank_grids`.
+    cells : CellColumns
+        The columns of the cells of grids, which the puzzle column replaces; by default none.
     """
 
     input_schema: pa.Schema
@@ -443,24 +445,26 @@ class Reader:
     filename: bool = False
     numbers: Mapping[str, pa.DataType] = field(default_factory=dict)
     sizing: tuple[str, ...] = ()
+    cells: columns.CellColumns = field(default_factory=columns.CellColumns)
 
     @property
     def schema(self) -> pa.Schema:
         """The columns of `Batch.table`."""
         schema = columns.retyped(self.input_schema, self.numbers)
-        if self._are_blank:
-            schema = schema.append(pa.field(self.column, pa.string()))
+        if self._is_added:
+            kept = [field for field in schema if field.name not in self.cells.names]
+            schema = pa.schema([*kept, (self.column, pa.string())], schema.metadata)
         return schema.append(FILENAME) if self.filename else schema
 
     @property
     def columns_read(self) -> list[str]:
         """The names of the columns of puzzles, of solutions and of rules."""
         box = BOX if self.has_boxes else None
-        read = (self.column, self.solution_column, box, *self.main.rules.names)
+        read = (self.column, self.solution_column, box, *self.main.rules.names, *self.cells.names)
         return [name for name in read if name is not None and name in self.input_schema.names]
 
     @property
-    def _are_blank(self) -> bool:
+    def _is_added(self) -> bool:
         """True if there is no column of puzzles."""
         return self.column not in self.input_schema.names
 
@@ -480,9 +484,10 @@ class Reader:
         """
         block = block.loaded()
         table, faults = block.rows()
-        if self._are_blank:
-            usual = self.main.rules.n_digits
-            table = table.append_column(self.column, blank_grids(table, self.sizing, usual))
+        if self._is_added:
+            cells, usual = self.cells, self.main.rules.n_digits
+            grids = cells.grids(table) if cells.names else blank_grids(table, self.sizing, usual)
+            table = table.drop_columns(list(cells.names)).append_column(self.column, grids)
         solution_column = self.solution_column
         texts = Texts(
             columns.as_text(table, self.column),

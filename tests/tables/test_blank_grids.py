@@ -54,6 +54,8 @@ def test_lists_of_some_cells_from_0_leave_the_size_open():
     cages = {"cages": "3;0,0;0,1\n7;0,2;0,3"}
     with pytest.raises(bs.InputError, match=r"blank grids of an unknown size.* name the `box`"):
         solved(cages)
+    with pytest.raises(bs.InputError, match=r"each row is a cage, not a grid; .*\"cages\": "):
+        solved({"sum": 3, "cells": [[0, 0], [0, 1]]})
     for found in (*solved(cages, box=(2, 2)), *solved({**cages, "box": "2x2"})):
         assert (found["puzzle"], found["n_solutions"]) == ("." * 16, 48)
     assert solved({"cages": "3;0,0;0,1\n7;0,8;8,8"})[0]["puzzle"] == "." * 81

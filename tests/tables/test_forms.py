@@ -49,11 +49,9 @@ FLOATS = [[c and f"{c}.0" for c in row] for row in EMPTY]
 ONE = {
     "lines.sdk": LINES,
     "lines.txt": LINES,
-    "windows.txt": LINES.replace("\n", "\r\n"),
     "blanks.sud": lines_of(ROWS),
     "groups.txt": lines_of(GROUPS),
     "frame.txt": FRAMED,
-    "stars.txt": FRAMED.replace("+", "*"),
     "bars.ss": BARS,
     "sections.sdk": f"[Puzzle]\n{LINES}\n[State]\n{LINES.replace('.', '1')}\n",
     "dashes.txt": LINES.replace(".", "-"),
@@ -73,6 +71,7 @@ ONE = {
     "library.txt": f":0000:x:{PUZZLE}:::",
     "solved.txt": f":0000:x:{PUZZLE[:2]}+4{PUZZLE[3:]}:::",
     "more.txt": f"{PUZZLE} easy 1.2",
+    "more.csv": f"{PUZZLE}  easy 1.2",
     "commas.txt": f"{PUZZLE},easy,1.2",
     "bar.txt": f"{PUZZLE}|easy",
     "semicolon.txt": f"7;{PUZZLE};easy",
@@ -100,11 +99,11 @@ FRAMES = {
     "equals.txt": drawn("! ", " ! ", " !", "+=======+=======+=======+"),
     "double bars.csv": drawn("|| ", " || ", " ||", "++=======++=======++=======++"),
     "boxes.txt": drawn("│ ", " │ ", " │", "├───────┼───────┼───────┤"),
-    "double boxes.csv": drawn("║ ", " ║ ", " ║", "╠═══════╬═══════╬═══════╣"),
-    "heavy.txt": drawn("┃", "┃", "┃", "┣━━━╋━━━╋━━━┫"),
+    "heavy.csv": drawn("┃", "┃", "┃", "┣━━━╋━━━╋━━━┫"),
     "narrow.csv": drawn(*PLAIN_BARS, "+---+---+---+"),
     "simple.ss": drawn(*PLAIN_BARS, STARS).replace(f"{STARS}\n|8", "|---+---+---|\n|8"),
     "gaps.txt": drawn("", " ", "", ""),
+    "squares.txt": LINES.replace(".", "□"),
     "lines of stars.txt": LINES.replace(".", "*"),
     "mark.txt": f"\ufeff{LINES}",
     "comments.txt": f"# hard\n{LINES}  # the end\n",
@@ -118,12 +117,18 @@ OTHERS["frame.txt"] = FRAMED.replace(".", "-1")
 OTHERS["a row.csv"] = f'id,puzzle\n1,"{ONE["columns.csv"]}"\n'
 OTHERS["a row.tsv"] = f"a\tpuzzle\n1\t{CELLS}"
 OTHERS["an object.json"] = json.dumps({"puzzle": CELLS}, indent=1)
+HEADED = {
+    "pandas.txt": lines_of([range(81), NUMBERS], ","),
+    "from 1.tsv": lines_of([range(1, 82), NUMBERS], "\t"),
+    "names.txt": lines_of([map("cell_{}".format, range(81)), NUMBERS], ";"),
+    "letters.csv": lines_of([[f"{r}{c}" for r in "ABCDEFGHI" for c in range(9)], PUZZLE], ","),
+}
+LINES_WITH_MORE = ("more.txt", "more.csv", "commas.txt", "bar.txt")
 TEXTS = {
     **ONE,
     "a title": f"Grid 01\n{FRAMED}",
     "stops between rows": ".".join(row.replace(".", "0") for row in ROWS),
     "blanks between rows": " ".join(ROWS),
-    "raised dots": LINES.replace(".", "·"),
     "raised dots in a line": PUZZLE.replace(".", "·"),
     "dashes in a line": PUZZLE.replace(".", "-"),
     "numbers in a line": " ".join(PUZZLE),
@@ -224,9 +229,9 @@ def statuses(*arguments, **how):
     return [row["status"] for row in solved(*arguments, **how)]
 
 
-@pytest.mark.parametrize("name", [*(ONE | FRAMES | OTHERS), "square.npy"])
+@pytest.mark.parametrize("name", [*(ONE | FRAMES | OTHERS | HEADED), "square.npy"])
 def test_a_file_of_one_grid_is_a_table_and_a_problem(tmp_path, name):
-    content = (ONE | FRAMES | OTHERS | {"square.npy": npy(CELLS)})[name]
+    content = (ONE | FRAMES | OTHERS | HEADED | {"square.npy": npy(CELLS)})[name]
     (tmp_path / name).write_bytes(content if name == "square.npy" else content.encode())
     if name not in OTHERS:
         assert answers(tmp_path / name) == [True]
@@ -586,12 +591,12 @@ def test_bits_for_digits_are_read(tmp_path):
 
 @pytest.mark.parametrize("sign", ["?", "x", "!", "o", "Z"])
 def test_other_blanks_are_named_with_the_option_that_accepts_them(tmp_path, sign):
-    text = PUZZLE.replace(".", sign)
-    (tmp_path / "a.txt").write_text(f"{text}\n")
-    assert "--blank" in invoke("solve", tmp_path / "a.txt", "-o", "-").stderr
-    assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
+    for grid in (LINES, PUZZLE)[sign == "!" :]:  # which is a bar of lines
+        (tmp_path / "a.txt").write_text(grid.replace(".", sign))
+        assert "--blank" in invoke("solve", tmp_path / "a.txt", "-o", "-").stderr
+        assert answers(tmp_path / "a.txt", "--blank", sign) == [True]
     if sign != "!":  # which may be part of a name
-        assert answers(text, "--blank", sign) == [True]
+        assert answers(PUZZLE.replace(".", sign), "--blank", sign) == [True]
 
 
 def arrow(form):
