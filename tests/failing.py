@@ -39,8 +39,7 @@ class Failing:
         if self.once is not None and not is_first(self.once):
             return
         if self.how in ("kill", "terminate"):
-            how = signal.SIGKILL if self.how == "kill" else signal.SIGTERM
-            os.kill(os.getpid(), how)
+            os.kill(os.getpid(), signal.SIGKILL if self.how == "kill" else signal.SIGTERM)
         raise self.how if isinstance(self.how, Exception) else RuntimeError("a bug in the search")
 
 

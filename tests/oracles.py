@@ -172,9 +172,7 @@ def chi_square(drawn, every):
 
 def orbits(found: set[frozenset[int]], images) -> set[frozenset[frozenset[int]]]:
     """Return the orbits of covers under symmetries, as sets."""
-    return {
-        frozenset(frozenset(int(image[o]) for o in cover) for image in images) for cover in found
-    }
+    return {frozenset(frozenset(image[o] for o in cover) for image in images) for cover in found}
 
 
 def grids_by_rules(rules, clues) -> set[tuple[int, ...]]:

@@ -248,9 +248,10 @@ def test_an_interrupt_before_the_command_line_runs_is_one_line():
     assert (result.returncode, result.stderr.strip()) == (130, "batchsolve: interrupted")
 
 
-@pytest.mark.parametrize(
-    "words", ["queens:1000", "latin:7 --by options", "latin:7 --memo --graph graph.zdd"]
-)
+SLOW = ["queens:1000", "latin:7 --by options", "latin:7 --memo --graph graph.zdd"]
+
+
+@pytest.mark.parametrize("words", SLOW)
 def test_a_time_limit_holds_while_a_problem_is_read_or_a_graph_drawn(words, here):
     command = ["count", *words.split(), "--time-limit"]
     late, as_json = invoke(*command, 0.1), invoke(*command, 0.1, "--json")
@@ -415,8 +416,7 @@ def test_memory_that_runs_out_in_a_worker_is_one_message_too(monkeypatch):
 def test_a_level_that_was_not_built_is_one_message():
     done = batchsolve("count", "queens:4", env=os.environ | {"BATCHSOLVE_LEVEL": "x"})
     assert (done.returncode, done.stdout) == (2, "")
-    why = "batchsolve: the native core for the level 'x' is not in "
-    assert done.stderr.startswith(why)
+    assert done.stderr.startswith("batchsolve: the native core for the level 'x' is not in ")
     assert len(done.stderr.splitlines()) == 1
 
 

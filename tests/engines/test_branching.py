@@ -62,9 +62,7 @@ def nodes_by_definition(problem, rule, chosen=()):
     budgets=st.lists(st.integers(1, 20), min_size=1, max_size=4),
     depths=st.lists(st.sampled_from([0, 1, 2, UNLIMITED]), min_size=1, max_size=3),
 )
-def test_every_rule_finds_the_covers_and_visits_its_own_nodes(
-    problem, sharp, rule, budgets, depths
-):
+def test_each_rule_finds_the_covers_and_visits_its_own_nodes(problem, sharp, rule, budgets, depths):
     problem, engine = named(problem, sharp), f"dlx:{rule}"
     _, nodes, straight = run_out(engine, problem, WHOLE)
     assert {frozenset(cover) for _, cover in straight} == covers(problem)

@@ -55,12 +55,9 @@ def clashes(problem, option, chosen):
     if option >= problem.n_options or option in chosen:
         return True
     mine = problem.coloring(option)
-    return any(
-        mine[i] != color or color == 0
-        for other in chosen
-        for i, color in problem.coloring(other).items()
-        if i in mine
-    )
+    colorings = map(problem.coloring, chosen)
+    both = ((mine[i], color) for other in colorings for i, color in other.items() if i in mine)
+    return any(one != other or other == 0 for one, other in both)
 
 
 def assert_same(outcome, right):
@@ -217,9 +214,7 @@ def check_bounds(task, outcome):
     room=st.integers(1, 4),
     fineness=finenesses,
 )
-def test_finds_the_covers_of_the_definition_however_cut(
-    engine, data, budgets, allowance, depths, room, fineness
-):
+def test_finds_the_covers_however_cut(engine, data, budgets, allowance, depths, room, fineness):
     problem, start = data.draw(starts(engine))
     expected = covers(problem, tuple(start[0].tolist()))
     if engine in BOUNDED and data.draw(st.booleans()):
@@ -252,9 +247,7 @@ def test_finds_the_covers_of_the_definition_however_cut(
     allowance=st.integers(0, 20),
     depth=st.sampled_from([0, 1, 2, UNLIMITED]),
 )
-def test_the_frontier_says_which_stacks_it_descends_from(
-    engine, data, roots, budget, allowance, depth
-):
+def test_the_frontier_says_of_which_stacks_it_is(engine, data, roots, budget, allowance, depth):
     problem, start = data.draw(starts(engine))
     split = get_engine(engine).search(problem, Task.of(start, depth=1)).frontier
     several = Stacks.concatenate([start, split])

@@ -123,16 +123,8 @@ def test_batches_may_be_cut_into_any_pieces(seed, budgets, depths, allowance, ro
     assert {(root, frozenset(cover)) for root, cover in found} == {*right}
 
 
-@given(
-    seed=st.integers(0, 2**20),
-    limit=st.integers(1, 40),
-    budgets=budgets,
-    allowance=st.integers(10, 100),
-    room=st.integers(1, 30),
-)
-def test_limits_stop_at_the_same_node_however_often_a_search_is_interrupted(
-    seed, limit, budgets, allowance, room
-):
+@given(st.integers(0, 2**20), st.integers(1, 40), budgets, st.integers(10, 100), st.integers(1, 30))
+def test_limits_stop_at_the_same_node_however_interrupted(seed, limit, budgets, allowance, room):
     grids = np.concatenate([guessing_grids(6, seed), random_grids(6, seed, clues=(17, 30))])
     stacks = USUAL.stacks(grids)
     counts, nodes, found = run_out("lanes", USUAL, stacks, limit=limit)
@@ -215,12 +207,7 @@ def test_what_is_left_of_no_bound_is_none(used):
     assert [s.tolist() for s in later.frontier] == [s.tolist() for s in first.frontier]
 
 
-@given(
-    seed=st.integers(0, 2**20),
-    n_blanks=st.integers(45, 60),
-    limit=st.integers(1, 30),
-    budget=st.integers(50, 6000),
-)
+@given(st.integers(0, 2**20), st.integers(45, 60), st.integers(1, 30), st.integers(50, 6000))
 def test_in_any_order_nothing_before_the_last_cover_is_lost(seed, n_blanks, limit, budget):
     stacks = sparse_grid(n_blanks, seed)
     straight = LANES.search(USUAL, Task.of(stacks, limit=limit, keep=limit))

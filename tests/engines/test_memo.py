@@ -42,9 +42,7 @@ BOARDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("board", "expected"), BOARDS, ids=["one room", "two rooms", "three rooms"]
-)
+@pytest.mark.parametrize(("board", "expected"), BOARDS, ids=["1 room", "2 rooms", "3 rooms"])
 def test_the_numbers_of_items_do_not_matter(board, expected):
     """In another order, the search went to and fro between rooms and never ended."""
     board = bs.tiling("\n".join(board), "I2", use="any number")
@@ -61,9 +59,8 @@ def test_the_numbers_of_items_do_not_matter(board, expected):
 def test_the_order_of_items_has_every_primary_item_once(problem):
     order = narrow_order(problem).astype(np.uint32)
     assert sorted(order.tolist()) == list(range(problem.n_primary))
-    wrong = core_problem(problem), np.append(order, np.uint32(problem.n_primary)), 1
     with pytest.raises(ValueError, match="each primary item once"):
-        native.memo(*wrong)
+        native.memo(core_problem(problem), np.append(order, np.uint32(problem.n_primary)), 1)
 
 
 @pytest.mark.usefixtures("few_rows")
@@ -139,10 +136,11 @@ def test_a_shared_table_lasts_as_long_as_its_engine(monkeypatch, tmp_path):
     assert engine.for_run(shared=True).file == ""
 
 
+WIDTHS = [(60, 1), (63, 2), (127, None), (128, None), (150, 3), (600, 10)]
+
+
 @pytest.mark.parametrize("bounds", [False, True], ids=["", "bounds"])
-@pytest.mark.parametrize(
-    ("bits", "words"), [(60, 1), (63, 2), (127, None), (128, None), (150, 3), (600, 10)]
-)
+@pytest.mark.parametrize(("bits", "words"), WIDTHS)
 def test_counts_of_any_size_are_stored_in_rows_as_wide_as_they(bits, words, bounds):
     problem = wide(*[2] * bits)
     if bounds:  # one item may be covered twice
@@ -174,9 +172,7 @@ def test_counts_of_many_words_are_exact_in_every_way(tmp_path):
 
 
 @pytest.mark.usefixtures("few_rows")
-@given(
-    problem=problems() | coloured_problems(), megabytes=st.integers(1, 4), budget=st.integers(1, 20)
-)
+@given(problems() | coloured_problems(), st.integers(1, 4), st.integers(1, 20))
 def test_correctness_does_not_depend_on_the_table(problem, megabytes, budget):
     expected = len(covers(problem))
     engine = f"memo:{megabytes}"

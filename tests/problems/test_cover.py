@@ -116,9 +116,7 @@ def test_a_warning_is_given_once_in_a_loop_of_calls(caplog):
     assert [message[:17] for message in caplog.messages] == said
 
 
-@given(
-    problem=problems(5, 8, 2) | problems_with_costs(), gaps=st.lists(st.integers(0, 8), max_size=3)
-)
+@given(problems(5, 8, 2) | problems_with_costs(), st.lists(st.integers(0, 8), max_size=3))
 def test_engines_find_the_same_covers_beside_options_without_items(problem, gaps):
     gaps = sorted(min(gap, problem.n_options) for gap in gaps)
     indptr = np.insert(problem.indptr, [gap + 1 for gap in gaps], problem.indptr[gaps])

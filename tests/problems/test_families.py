@@ -82,8 +82,7 @@ def test_queens_come_from_the_middle_and_have_names_of_squares():
     assert (problem.n_primary, problem.n_items) == (10, 28)
     assert queens(28).option_names[25:29] == ("z1", "aa1", "ab1", "a2")
     for cover in covers(problem):
-        columns = {problem.option_name(o)[0] for o in cover}
-        assert columns == set("abcde")
+        assert {problem.option_name(o)[0] for o in cover} == set("abcde")
 
 
 REFUSED = [

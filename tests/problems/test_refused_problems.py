@@ -108,10 +108,8 @@ REFUSED = [
     (lambda: stacks([[1]], [0, 1]), "^2 roots for 1 stacks"),
     (lambda: stacks([[1]], [None]), r"^roots must hold whole numbers of 63 bits, not \[None\]"),
     (lambda: stacks([[1]], None, 5), "^branches of stacks must have 2 dimensions, not 0"),
-    *(
-        (lambda branches=branches: stacks([[1]], None, branches), UNFIT)
-        for branches in ([[1, 0]], [[0] * 3] * 2)
-    ),
+    (lambda: stacks([[1]], None, [[1, 0]]), UNFIT),
+    (lambda: stacks([[1]], None, [[0] * 3] * 2), UNFIT),
     (lambda: stacks([[1]], None, [[1, 0.5, 2]]), "^branches of stacks must hold whole numbers"),
     (lambda: stacks([[1]], None, [[-1, 0, 2]]), "^branches of stacks hold numbers of 32 b.*-1"),
     (lambda: stacks([[1]], None, [[1, 0, 2**32]]), "^branches of stacks hold numbers of 32 bits"),

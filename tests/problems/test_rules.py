@@ -218,11 +218,8 @@ def test_cages_that_follow_from_others():
     full = np.array([(3 * (c // 9) + c // 27 + c) % 9 + 1 for c in range(81)], np.uint8)
     cells = {label: [c for c in range(81) if labels[c] == label] for label in labels}
     parts = [part for each in cells.values() for part in (each[:2], each[2:]) if part]
-    cages = [
-        Cage(tuple(part), int(full[part].sum()))
-        for part in parts
-        if len(set(full[part].tolist())) == len(part)
-    ]
+    parts = [part for part in parts if len(set(full[part].tolist())) == len(part)]
+    cages = [Cage(tuple(part), int(full[part].sum())) for part in parts]
     rules = replace(plain(3, 3), cages=tuple(cages))
     own = Variant(rules).row_rules
     followed = range(len(cages), len(own.cages[2]))

@@ -56,8 +56,7 @@ def test_take_and_concatenate_are_list_operations(rows, data):
     assert as_lists(taken) == ([rows[p] for p in places], places)
     both = Stacks.concatenate([stacks, taken])
     assert as_lists(both) == (rows + [rows[p] for p in places], [*range(len(rows)), *places])
-    mask = np.arange(len(rows)) % 2 == 0
-    assert as_lists(stacks.take(mask))[0] == rows[::2]
+    assert as_lists(stacks.take(np.arange(len(rows)) % 2 == 0))[0] == rows[::2]
 
 
 def test_places_count_as_in_a_list():

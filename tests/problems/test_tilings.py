@@ -210,10 +210,8 @@ LOOSE = [
 def test_fillers_change_no_count_and_no_drawing(board, pieces, empty):
     problem = bs.tiling(board, pieces, fill=False)
     cells = tilings.board_cells(board)
-    slow = [
-        (tilings.orientations(shape, "free", False), 1, 1)
-        for shape in tilings.named_pieces(pieces, "free", False).values()
-    ]
+    named = tilings.named_pieces(pieces, "free", False).values()
+    slow = [(tilings.orientations(shape, "free", False), 1, 1) for shape in named]
     assert bs.count(problem).count == count_tilings(cells, slow, False)
     cover = next(bs.solutions(problem))
     pieces, _ = Board.of(problem).filled(cover)

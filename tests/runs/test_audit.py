@@ -83,8 +83,7 @@ def test_the_command_prints_every_number(paths):
     done = invoke("audit", *paths)
     assert done.exit_code == 1
     first, _, *lines = done.stdout.splitlines()
-    digest = hashlib.sha256(Path(paths[0]).read_bytes()).hexdigest()
-    assert first == f"{digest}  {paths[0]}"
+    assert first == f"{hashlib.sha256(Path(paths[0]).read_bytes()).hexdigest()}  {paths[0]}"
     shown = {" ".join(line.split()) for line in lines}
     assert "puzzle of a training row, up to symmetry 9" in shown
     assert "solution of a training row, up to symmetry 10" in shown

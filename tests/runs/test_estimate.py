@@ -24,8 +24,7 @@ TRUTH = {  # number of nodes by dlx, number of solutions
 @pytest.mark.parametrize("name", TRUTH)
 def test_intervals_hold_the_truth_or_are_doubted(name):
     nodes, solutions = TRUTH[name]
-    problem = bs.read_problem(name)
-    guesses = [estimate(problem, probes=250, seed=seed) for seed in range(6)]
+    guesses = [estimate(bs.read_problem(name), probes=250, seed=seed) for seed in range(6)]
     assert all(g.solutions_low < g.solutions < g.solutions_high for g in guesses)
     held = [g.solutions_low <= solutions <= g.solutions_high for g in guesses]
     assert sum(h or bool(g.doubt) for h, g in zip(held, guesses, strict=True)) >= 5
@@ -141,7 +140,7 @@ def test_estimates_are_as_large_as_floating_point_numbers(monkeypatch):
     assert solutions == pytest.approx([2.0**600] * 3)
     assert found.nodes == pytest.approx(2.0**601, rel=0.01)
     assert found.doubt == "the interval of nodes needs 50 probes or more"
-    largest = estimate(wide(*[2] * 1022), probes=5)  # whose sum over the probes is beyond them
-    assert largest.nodes == pytest.approx(2.0**1023, rel=0.01)
+    # the sum over the probes is beyond them
+    assert estimate(wide(*[2] * 1022), probes=5).nodes == pytest.approx(2.0**1023, rel=0.01)
     with pytest.raises(bs.InputError, match=r"more than 2e\+308 nodes, too many to be estimated"):
         estimate(wide(*[2] * 1100), probes=5)

@@ -287,7 +287,7 @@ def test_a_run_that_is_interrupted_while_its_workers_end_is_only_to_be_ended(cor
 
 
 def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
-    (tmp_path / "full").mkdir()
+    (deep := tmp_path / "full" / ("d" * 200) / ("e" * 200)).mkdir(parents=True)
     (tmp_path / "full" / "mine.txt").write_text("mine")
     (tmp_path / "there.csv").mkdir()
     wrong = {
@@ -301,9 +301,8 @@ def test_outputs_that_cannot_be_written_are_refused(corpora, tmp_path):
         f"file://{tmp_path}/out.csv": "leave out .csv",
         f"{corpora}/solved/": "lies in",
         f"{corpora}/solved.csv": "lies in",
+        f"{deep}/{'x' * 100}.csv": "a path may have 504 bytes",
     }
-    (deep := tmp_path / "full" / ("d" * 200) / ("e" * 200)).mkdir(parents=True)
-    wrong[f"{deep}/{'x' * 100}.csv"] = "a path may have 504 bytes"
     for target, why in wrong.items():
         with pytest.raises(bs.BatchsolveError, match=why):
             bs.solve_file(corpora, target)

@@ -331,14 +331,13 @@ def test_puzzles_of_other_sizes_in_the_known_ones_are_left_out():
 
 
 def test_known_puzzles_may_have_boxes_of_their_rows():
-    first, others = (bs.generate_table(1, seed=7, box=box) for box in ((2, 3), (3, 2)))
+    how = {"seed": 7, "box": (2, 3)}
+    first, others = bs.generate_table(1, **how), bs.generate_table(1, seed=7, box=(3, 2))
     both = pa.concat_tables([first.append_column("box", [["2x3"]]), others])
-    new, same = (
-        bs.generate_table(1, seed=7, box=(2, 3), unlike=known)["puzzle"] for known in (both, others)
-    )
+    new, same = (bs.generate_table(1, **how, unlike=one)["puzzle"] for one in (both, others))
     assert new != first["puzzle"] == same
     other = first.append_column("box", [["of chess"]])
-    assert bs.generate_table(1, seed=7, box=(2, 3), unlike=other)["puzzle"] == new
+    assert bs.generate_table(1, **how, unlike=other)["puzzle"] == new
     with pytest.raises(bs.InputError, match=r"^unlike\[0\]: column 'puzzle': no value is a 6×6"):
         bs.generate_table(1, box=(2, 3), unlike=pa.table({"puzzle": ["." * 81]}))
 

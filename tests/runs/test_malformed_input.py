@@ -195,9 +195,8 @@ def test_a_quotation_mark_never_closed_swallows_no_rows_in_silence(solve, data):
 
 
 def test_stray_quotation_marks_cut_no_record_at_the_end_of_a_block(solve):
-    data = f'puzzle,note\n{SMALL},5" disk\n' + f'{SMALL},"x\ny"\n' * 200
     with small_blocks(4096):
-        done = solve(data)
+        done = solve(f'puzzle,note\n{SMALL},5" disk\n' + f'{SMALL},"x\ny"\n' * 200)
     assert (done.code, done.column("solution")) == (0, [SMALL_S] * 201)
     assert done.column("note") == ['5" disk'] + ["x\ny"] * 200
 

@@ -54,9 +54,7 @@ def test_every_engine_and_every_cut_give_the_same_covers(engine, tmp_path):
 @pytest.mark.parametrize("how", [{}, {"budget": 1}, {"split_depth": 1}, {"jobs": 2, "budget": 2}])
 def test_the_first_cover_of_items_with_bounds_is_the_same_for_every_cut(how, tmp_path):
     options, bounds = [["a"], ["a"], ["b"], ["a", "b"], ["b"]], {"a": (1, 3), "b": (0, 2)}
-    drawn = [
-        bs.ExactCover.from_options(options[:n], ["a", "b"], bounds=bounds) for n in range(1, 6)
-    ]
+    drawn = [bs.ExactCover.from_options(options[:n], [*"ab"], bounds=bounds) for n in range(1, 6)]
     pq.write_table(pa.table({"problem": list(map(write_dlx, drawn))}), tmp_path / "in.parquet")
     for limit in (1, 2, 7):
         bs.solve_file(tmp_path / "in.parquet", tmp_path / "out.parquet", limit=limit, **how)
@@ -64,9 +62,8 @@ def test_the_first_cover_of_items_with_bounds_is_the_same_for_every_cut(how, tmp
         assert found == list(map(first_cover, drawn))
 
 
-written = (problems() | coloured_problems() | bounded_problems()).filter(
-    lambda p: p.n_primary and p.n_options
-)
+of_all_kinds = problems() | coloured_problems() | bounded_problems()
+written = of_all_kinds.filter(lambda p: p.n_primary and p.n_options)
 
 
 @given(

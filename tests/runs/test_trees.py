@@ -32,9 +32,7 @@ WAYS = [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, **CUT}, {"jobs": 2, "backend": "lo
 SMALL = ["queens:8", "langford:7", "langford:8", "dominoes:6x6", "latin:4", "latin:5", "sudoku:2x2"]
 
 
-@pytest.mark.parametrize(
-    ("name", "chosen"), [(name, WAYS[k % 4]) for k, name in enumerate([*SMALL, *SMALL])]
-)
+@pytest.mark.parametrize(("name", "chosen"), [*zip(SMALL * 2, WAYS * 4, strict=False)])
 def test_counts_and_nodes_are_the_same_however_the_work_is_cut_up(name, chosen):
     """The counts of one task are known; see test_families.py."""
     result, whole = count(name, **chosen), count(name, jobs=1, split_depth=0)
@@ -143,8 +141,7 @@ def test_solutions_that_are_missing_are_an_error(monkeypatch):
 
 
 def test_a_long_chain_of_forced_options_is_few_subproblems():
-    chain = bs.ExactCover(range(8001), range(8000), 8000)  # an option for each item
-    found = count(chain, jobs=2)
+    found = count(bs.ExactCover(range(8001), range(8000), 8000), jobs=2)  # an option for each item
     assert (found.count, found.nodes, found.complete) == (1, 8001, True)
     assert found.subproblems < 50
 

@@ -134,9 +134,7 @@ def test_speedup_shows_points_ideal_and_fits(home):
 
 
 @pytest.mark.parametrize("per_worker", [False, True])
-def test_points_have_ranges_within_the_axes_and_the_legend_lies_below(
-    several, per_worker, monkeypatch
-):
+def test_points_have_ranges_within_the_axes_and_a_legend_below(several, per_worker, monkeypatch):
     least_seconds(monkeypatch)
     figure = report.speedup_figure(several, per_worker=per_worker)
     figure.draw_without_rendering()
@@ -177,10 +175,9 @@ def test_settings_that_cannot_be_told_apart_are_named(several, monkeypatch):
     first = several[0]
     rival = Series([replace(run, engine="bits", wall=run.wall * 1.01) for run in first.runs])
     slow = Series([replace(run, engine="cells", wall=run.wall * 1.5) for run in first.runs])
-    counts, both = ("1 worker", "2 workers", "4 workers", "8 workers"), (first.name, rival.name)
-    assert list(not_told_apart([rival, first, slow])) == [
-        f"{count}: {', and '.join(both)}" for count in counts
-    ]
+    counts = ("1 worker", "2 workers", "4 workers", "8 workers")
+    alike = [f"{count}: {first.name}, and {rival.name}" for count in counts]
+    assert list(not_told_apart([rival, first, slow])) == alike
     even = series_of(first.runs[0], {1: [2.0, 2.2, 2.1], 2: [2.0, 2.1, 2.2], 4: [1.0, 1.1, 1.0]})
     assert list(not_told_apart([even])) == [f"{even.name}: 1 worker and 2 workers"]
     page = render(Path(), Experiment(even.runs, [], {}), [], [])
@@ -229,8 +226,7 @@ def test_what_is_doubtful_is_pale_or_not_drawn_and_the_picture_says_why(several,
     figure = report.speedup_figure(several)
     (axes,) = figure.axes
     looks = [(bars.get_label(), bars.lines[0].get_alpha()) for bars in axes.containers]
-    doubtful = ("odd, doubtful: outliers", pytest.approx(0.35))
-    assert looks == [("one", 1), ("two", 1), doubtful]
+    assert looks == [("one", 1), ("two", 1), ("odd, doubtful: outliers", pytest.approx(0.35))]
     note = figure.get_supxlabel().replace("\n", " ")
     assert note.startswith("Not drawn, because the runs are too short: a-name-that-")
 

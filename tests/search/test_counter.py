@@ -175,9 +175,7 @@ def test_a_search_that_cannot_go_over_gives_a_hint(tmp_path):
 
 @pytest.mark.usefixtures("soon")
 @pytest.mark.parametrize("stop", [1, 2, 3, 4, 5])
-def test_a_run_that_is_interrupted_at_any_step_ends_with_the_same_count(
-    stop, tmp_path, monkeypatch
-):
+def test_a_run_interrupted_at_any_step_ends_with_the_same_count(stop, tmp_path, monkeypatch):
     """Every result is kept; the search ends after some of them, before and after it began again."""
     monkeypatch.setattr("batchsolve.search.tree.STEP_SECONDS", -1)
     kept = {"directory": tmp_path / "run", "problem": "dominoes:8x8", "resume": True}

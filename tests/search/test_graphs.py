@@ -237,9 +237,8 @@ def test_distinct_samples(n):
 
 def test_distinct_samples_have_equal_chances():
     graph = bs.solution_graph("queens:6")
-    tally = Counter(
-        frozenset(sets(graph.sample(n, seed, distinct=True))) for n in (1, 2) for seed in range(300)
-    )
+    drawn = (graph.sample(n, seed, distinct=True) for n in (1, 2) for seed in range(300))
+    tally = Counter(frozenset(sets(each)) for each in drawn)
     assert len(tally) == 4 + 6
     assert all(abs(n - (75 if len(c) == 1 else 50)) < 25 for c, n in tally.items())
 
@@ -289,9 +288,7 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize(("nodes", "other", "message"), ELSEWHERE)
-def test_nodes_and_records_from_elsewhere_are_refused_though_the_seal_is_right(
-    nodes, other, message, tmp_path
-):
+def test_nodes_and_records_of_others_are_refused_though_sealed(nodes, other, message, tmp_path):
     problem = bs.ExactCover.from_options([["a"], ["a"]])
     text = nodes + "\n.\n"
     about = {"batchsolve": "graph", "version": 1, "problem": problem.fingerprint}

@@ -241,9 +241,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("engine", "after", "limit", "node_limit"), SAME)
-def test_rows_have_the_same_answers_however_they_are_cut_up(
-    grids, engine, after, limit, node_limit
-):
+def test_rows_have_the_same_answers_however_cut_up(grids, engine, after, limit, node_limit):
     fallback = (SAT, after) if after else None
     same = {"fallback": fallback, "limit": limit, "node_limit": node_limit}
     same["engine"] = get_engine(engine)

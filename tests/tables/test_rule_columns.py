@@ -300,10 +300,8 @@ def test_lists_in_columns_of_rules_may_be_texts(tmp_path):
 def test_cages_and_sums_may_be_lists_and_objects():
     """Objects of Arrow have null where they lack a field, and so has the JSON made of them."""
     cages, sums = ["AA" + "." * 14, "..BB" + "." * 12], [{"A": 3, "B": None}, {"A": None, "B": 3}]
-    for rows in (
-        table(cages=list(map(list, cages)), sums=sums),
-        table(cages=cages, sums=list(map(json.dumps, sums))),
-    ):
+    lists, texts = list(map(list, cages)), list(map(json.dumps, sums))
+    for rows in (table(cages=lists, sums=sums), table(cages=cages, sums=texts)):
         for row, cells in zip(solved(rows, limit=300), [(0, 1), (2, 3)], strict=True):
             agree(row, all_of(rules_with(cages=(Cage(cells, 3),))))
 
@@ -443,8 +441,7 @@ def test_a_wrong_rule_beside_regions_is_named_once():
 
 def test_a_killer_of_sumocue():
     """The same killer as numbers: 256 times the sum, and the cage."""
-    labels = list(SUMS)
-    numbers = [256 * SUMS[a] + labels.index(a) for a in KILLER["cages"]]
+    numbers = [256 * SUMS[a] + list(SUMS).index(a) for a in KILLER["cages"]]
     other = [numbers[0] + 256, *numbers[1:]]  # a cell says another sum of its cage
     texts = [f"3x3::k:{':'.join(map(str, each))}:" for each in (numbers, other)]
     right, wrong = solved(pa.table({"puzzle": ["." * 81] * 2, "constraints": texts}))

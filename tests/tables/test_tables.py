@@ -520,10 +520,9 @@ def test_values_that_arrow_does_not_write_as_text(column, text):
 
 
 def test_json_lines_hold_dates_and_times_of_day_that_python_lacks():
-    times = [5, 10**9, 10**9 + 5000, None]
-    table = pa.table(
-        {"d": pa.array([10**7, 0, -1, None], pa.date32()), "t": pa.array(times, pa.time64("ns"))}
-    )
+    days = pa.array([10**7, 0, -1, None], pa.date32())
+    times = pa.array([5, 10**9, 10**9 + 5000, None], pa.time64("ns"))
+    table = pa.table({"d": days, "t": times})
     rows = map(json.loads, bytes(encoder_for("x.jsonl")(table)).splitlines())
     dates = ["29349-01-26", "1970-01-01", "1969-12-31", None]
     times = ["00:00:00.000000005", "00:00:01", "00:00:01.000005", None]

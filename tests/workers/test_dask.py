@@ -98,9 +98,7 @@ LEAVING = [
 
 
 @pytest.mark.parametrize("error", LEAVING)
-def test_workers_that_leave_while_the_problem_is_sent_do_not_end_the_search(
-    workers, monkeypatch, error
-):
+def test_workers_that_leave_while_a_problem_is_sent_end_no_search(workers, monkeypatch, error):
     import distributed
 
     monkeypatch.setattr(base, "LOOK_SECONDS", 0.01)

@@ -75,9 +75,7 @@ def machines(cluster, monkeypatch):
             cluster.remove_node(node)
 
 
-def test_ray_goes_on_with_the_machines_that_are_left_and_without_any_ends(
-    machines, tmp_path, caplog
-):
+def test_ray_goes_on_with_machines_that_are_left_and_without_any_ends(machines, tmp_path, caplog):
     address, (lose, lose_the_other) = machines
     how = {"engine": "algorithm-x", "budget": 100, "backend": "ray", "address": address}
     result = count(family("queens:10"), on_progress=Loses((0.1, lose), pause=0.05), **how)

@@ -73,9 +73,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("who", "worker", "command", "scheduler"), REFUSALS)
-def test_who_has_not_our_certificate_is_refused_and_both_sides_say_so(
-    with_tls, who, worker, command, scheduler
-):
+def test_both_sides_say_who_lacks_our_certificate(with_tls, who, worker, command, scheduler):
     log = (with_tls / "scheduler.log").read_text()
     assert worker in (with_tls / f"{who}.worker").read_text()
     assert "Registered to" not in (with_tls / f"{who}.worker").read_text()
@@ -101,10 +99,8 @@ class Shells:
 
     def begin(self, host, command, text):
         """Start a command, and wait until its log has a text."""
-        with open(os.devnull, "w") as nowhere:
-            self.hosts.popen(
-                host, "bash", "-c", f"{command} > log 2>&1", stdout=nowhere, stderr=nowhere
-            )
+        with open(os.devnull, "w") as null:
+            self.hosts.popen(host, "bash", "-c", f"{command} > log 2>&1", stdout=null, stderr=null)
         self.sh(host, until("log", text))
 
     def copy(self, path, host):
