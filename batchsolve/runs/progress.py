@@ -33,6 +33,8 @@ class Sums(InWords):
         Rows that are malformed, or have clues that clash.
     column : str or None
         The puzzle column; None for blank grids, and empty for problems in files or fields.
+    form : str
+        The form in which a file without columns holds grids, in words.
     solution_column : str or None
         The column of given solutions.
     rule_columns : list of str
@@ -57,6 +59,7 @@ class Sums(InWords):
     backend: str = "threading"
     jobs: int = 1
     column: str | None = ""
+    form: str = ""
     solution_column: str | None = None
     rule_columns: list[str] = field(default_factory=list)
     unread_columns: list[str] = field(default_factory=list)
@@ -95,7 +98,8 @@ class Sums(InWords):
         solutions = "no solution column" if name is None else f"solution column {quoted(name)}"
         rules = f", rules in {', '.join(self.rule_columns)}" if self.rule_columns else ""
         unread = f"; {self.unread}: grids in {listed(others)}" if others else ""
-        return f"{puzzles_taken(self.column)}, {solutions}{rules}{unread}"
+        form = f" ({self.form})" if self.form else ""
+        return f"{puzzles_taken(self.column)}{form}, {solutions}{rules}{unread}"
 
     def said(self, parts: Sequence[str]) -> str:
         """Return the sums in words, with the time that they took."""
@@ -156,6 +160,7 @@ class Summary(Sums):
 def note_columns(totals: Any, source: Any) -> None:
     """Note in the sums of a run which columns of its input were read, and which were not."""
     totals.column, totals.solution_column = source.given_column, source.solution_column
+    totals.form = source.form
     totals.rule_columns = list(source.rule_columns)
     totals.unread_columns = list(source.unread_columns)
 

@@ -60,6 +60,7 @@ DRAWN_BYTES = 16 << 10  # the beginning of a file that tells if grids are drawn 
 HEAD_BYTES = 4 << 20  # the beginning of a file that decides format, header and JSON fields
 DELIMITERS = ",;\t|"
 _ARRAY = re.compile(rb"\s*\[(?!\w+\]\s*\n)\s*[\[{\"\d\]]")  # not the title of a section
+_DRAWN = "drawn grids"
 _GAP = re.compile(r"\n\s*\n")
 _ARROW_FILE, _ARROW_STREAM = b"ARROW1", b"\xff\xff\xff\xff"
 _LONGEST = 4  # characters of a cell in JSON, such as 16.0
@@ -69,8 +70,10 @@ OPENED_AT_ONCE = 8
 _NAME = re.compile(r"(?!(?:n/?an?|none|null)$)[^\W\d_](?:[^.,;|]{0,12}[^.,;|\d])?", re.IGNORECASE)
 
 
-def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.Table | None:
-    """Return the table of a file that is read as a whole, or None for other files.
+def read_document(
+    suffix: str, head: bytes, content: Callable[[], bytes]
+) -> tuple[pa.Table, str] | None:
+    """Return the table of a file that is read as a whole, and its form; None for other files.
 
     Parameters
     ----------
@@ -87,20 +90,21 @@ def read_document(suffix: str, head: bytes, content: Callable[[], bytes]) -> pa.
         If the file holds no puzzles.
     """
     if head.startswith(b"\x93NUMPY"):
-        return _numpy_table(content())
+        return _numpy_table(content()), "an array"
     if head.startswith((_ARROW_FILE, _ARROW_STREAM)):
-        return _arrow_table(content())
+        return _arrow_table(content()), ""
     if _ARRAY.match(head) and suffix not in (".jsonl", ".ndjson"):
-        return _json_table(content())
+        return _json_table(content()), "JSON"
     if is_grid_document(head):
-        return pa.table(read_grid_document(content()))
+        return pa.table(read_grid_document(content())), "JSON"
     first_lines = head[:DRAWN_BYTES].decode(errors="replace")
     first = _GAP.split(first_lines.strip(), 1)[0]
     if drawing_of(first) and not drawing_of(first.split()[0]):  # of grids that overlap
         drawings = _GAP.split(content().removeprefix(columns.BOM).decode().strip())
-        return pa.table({"puzzle": ["".join(drawing.split()) for drawing in drawings]})
+        grids = ["".join(drawing.split()) for drawing in drawings]
+        return pa.table({"puzzle": grids}), _DRAWN
     if form := grid_texts.form_of_drawing(first_lines):
-        return _drawn_table(content().removeprefix(columns.BOM).decode(), form)
+        return _drawn_table(content().removeprefix(columns.BOM).decode(), form), _DRAWN
     return None
 
 
@@ -521,9 +525,9 @@ def open_source(path: str) -> Source:
             return ParquetSource.of(path)
         if head.startswith(b"PAR1") or (b"\n" not in head and b"\r" in head):
             return replace(source_of(name, head + file.read()), path=path)
-        table = read_document(suffix_of(name), text, lambda: head + file.read())
-        if table is not None:
-            return TableSource(table, path)
+        document = read_document(suffix_of(name), text, lambda: head + file.read())
+        if document is not None:
+            return TableSource(document[0], path, document[1])
         if (kind := kind_of(head)) and not _is_text(head):
             why = f"not UTF-8 text, but {kind}"
             raise InputError(f"{why}; expected CSV, TSV, Parquet, JSON lines or text")
@@ -545,11 +549,11 @@ def source_of(path: str, data: bytes) -> TableSource | TextSource:
     text = data.removeprefix(columns.BOM)
     if b"\n" not in text:
         text = text.replace(b"\r", b"\n")
-    table = read_document(suffix_of(path), text, lambda: text)
-    if table is None:
+    document = read_document(suffix_of(path), text, lambda: text)
+    if document is None:
         layout, header = text_layout_of(path, text)
         return TextSource(path, layout, None, header, content=text)
-    return TableSource(table, path)
+    return TableSource(document[0], path, document[1])
 
 
 def _standard_input() -> tuple[Any, bytes]:

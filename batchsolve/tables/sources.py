@@ -577,10 +577,13 @@ class TableSource:
     table : pyarrow.Table
     path : str
         The file that it was read from, if any.
+    form : str
+        The form of the grids in that file, in words; empty for a table.
     """
 
     table: pa.Table
     path: str = "the table"
+    form: str = ""
 
     @property
     def layout(self) -> columns.Layout:
@@ -716,6 +719,15 @@ class Tables:
             raise InputError(f"{first}: has a column filename; rename it, or leave out `filename`")
         self._kept: list[Block] = []
         self._rest = self._blocks_from(Boundary(0, 0))
+
+    @property
+    def form(self) -> str:
+        """The form of the grids in the first file, in words; empty for a table with names."""
+        source = self._sources[0]
+        if isinstance(source, TableSource):
+            return source.form
+        has_lines = source.layout.parse is columns.lines and len(self.columns) == 1
+        return "a grid a line" if has_lines else ""
 
     @property
     def names(self) -> str:

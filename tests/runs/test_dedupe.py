@@ -198,7 +198,7 @@ def test_standard_input_and_output(tmp_path):
     assert run.stdout == f"puzzle\n{PUZZLE}\n{SAME_BUT_FOR_SYMMETRY}\n{SHORT}\n"
     assert run.exit_code == 1
     assert "4 rows: 3 kept (1 of them invalid), 1 repeated" in run.stderr
-    assert run.stderr.endswith("\npuzzle column 'puzzle', no solution column\n")
+    assert run.stderr.endswith(" (a grid a line), no solution column\n")
     run = invoke_on(tmp_path / "in", text, "dedupe", "-", "--up-to-symmetry", "--json")
     assert (run.exit_code, run.stdout) == (0, f"puzzle\n{PUZZLE}\n")
     assert json.loads(run.stderr.splitlines()[-1])["repeated"] == 2

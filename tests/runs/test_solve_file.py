@@ -352,7 +352,7 @@ def test_json_summary(corpus, tmp_path):
     done = invoke("solve", corpus, "-o", (tmp_path / "out.csv"), "--json")
     facts = json.loads(done.stdout)
     names = "rows unique multiple solved unsolvable unfinished invalid disagree nodes seconds"
-    names += " rows_per_second engine backend jobs column solution_column rule_columns"
+    names += " rows_per_second engine backend jobs column form solution_column rule_columns"
     names += " unread_columns"
     assert set(facts) == set(names.split())
     assert (facts["column"], facts["solution_column"]) == ("puzzle", None)
