@@ -107,7 +107,15 @@ def in_one_line(text: str) -> str:
     >>> in_one_line("1.....2..3.....4;easy;1.2")
     '1.....2..3.....4'
     """
-    return _in_one_line(without_fields(text))
+    line = _in_one_line(text)
+    if _is_one_grid(line) or (grid := _without_fields(text)) is text:
+        return line
+    return _in_one_line(grid)
+
+
+def _is_one_grid(line: str) -> bool:
+    """Return True if nothing is left between the characters of a line, or N² numbers."""
+    return _MARKS.isdisjoint(line) or _are_cells_of_one(_words_of(line))
 
 
 def _in_one_line(text: str) -> str:
@@ -163,6 +171,10 @@ def without_fields(text: str) -> str:
 
     The line has one grid, and its other fields cannot be the rest of a larger one.
     """
+    return text if _is_one_grid(_in_one_line(text)) else _without_fields(text)
+
+
+def _without_fields(text: str) -> str:
     line = _COMMENT.sub("", text).strip()
     if _MARKS.isdisjoint(line) or "\n" in line or line[:1] == "[" or _SENTENCE.search(line):
         return text
@@ -172,8 +184,6 @@ def without_fields(text: str) -> str:
         grids = [field for field in cells if len(field) >= _SIZES[0] and looks_like_grid(field)]
         if len(grids) != 1 or (mark is None and len(fields) > MOST_SPACED):
             continue
-        if _are_cells_of_one(_words_of(line)) or rows_of_line(line) or cells_of_line(line)[1]:
-            return text
         blanks = _BLANKS.intersection(grids[0])
         n_more = sum(len(field) for field in cells if blanks.intersection(field)) - len(grids[0])
         # of N + 1 rows, 2 N + 1 cells would be missing, or 2 N if a mark replaced one
@@ -328,7 +338,7 @@ def pencil_marks(text: str) -> str:
     '1....234..3....4'
     """
     try:
-        groups = candidates_of(rows_of(without_fields(text)))
+        groups = candidates_of(rows_of(text))
     except NoGridError:
         return ""
     symbols = usual_notation(isqrt(len(groups))).symbols if groups else ""

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from batchsolve import errors
 from batchsolve.errors import BatchsolveError, JournalError, OutputError, quoted, shortened
 
-VERSION = 14  # also raised when an answer to a row changes: no output is of two versions
+VERSION = 15  # also raised when an answer to a row changes: no output is of two versions
 _NAME = re.compile(r"[\w-]+\.parquet", re.ASCII)
 _TABLES = """
 CREATE TABLE run (about TEXT NOT NULL, state TEXT, seal TEXT NOT NULL);

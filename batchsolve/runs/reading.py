@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 _BINARY_TABLES = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", cover_files.NUMPY
 _HEAD_BYTES = 4096  # that tell the kind of a file
+MAX_NUMBERS = 1 << 24  # bytes of a file of numbers of which an error names the form
 MOST_SHOWN_CELLS = 2_500  # in a notebook; larger boards are drawn only on request
 
 FORMS = ("dlx", "ec", "sets", "json", "npz", "tiling", "matrix", "rows")
@@ -506,10 +507,11 @@ def _form_of_numbers(data: bytes) -> str:
 
     Items of rows are numbered without gaps, and a row has some of them, each once.
     """
-    if cover_files.is_matrix(data) or re.fullmatch(rb"[01,;\s]+", data):
+    if cover_files.is_matrix(data) or re.fullmatch(rb"[01,;\s]*[01][01,;\s]*", data):
         return "matrix"
     rows = [line.replace(b",", b" ").split() for line in data.splitlines()]
-    if not re.fullmatch(rb"[0-9,\s]+", data) or any(len(row) > len({*row}) for row in rows):
+    are_short = re.fullmatch(rb"(?:[0-9]{1,9}(?![0-9])|[,\s])+", data)
+    if not are_short or any(len(row) > len({*row}) for row in rows):
         return ""
     longest, items = max(map(len, rows)), {word for row in rows for word in row}
     return "rows" if 1 < longest < max(map(int, items)) <= len(items) else ""
@@ -527,7 +529,8 @@ def naming_the_form(paths: Sequence[str]) -> Iterator[None]:
         yield
     except InputError as error:
         form = ""
-        if len(paths) == 1 and os.path.isfile(paths[0]):
+        is_plain = type(error) is InputError and len(paths) == 1 and os.path.isfile(paths[0])
+        if is_plain and os.path.getsize(paths[0]) <= MAX_NUMBERS:
             with suppress(InputError, OSError), opened(paths[0]) as file:
                 form = _form_of_numbers(content_of(file))
         if not form:

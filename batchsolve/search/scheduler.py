@@ -389,6 +389,8 @@ class Scheduler:
     sizing : Sizing
     is_held : bool
         True while no task may be drawn, so that the round ends without losing one.
+    least_budget : int
+        Nodes of a task at least, unless budgets are fixed.
 
     Notes
     -----
@@ -417,6 +419,7 @@ class Scheduler:
         self._numbers = count()
         self._nodes, self._seconds = 0.0, 0.0
         self.is_held = False
+        self.least_budget = 0  # of tasks whose budgets are not fixed
 
     def __iter__(self) -> Scheduler:
         return self
@@ -562,9 +565,10 @@ class Scheduler:
         if self._fixed_budget is not None:
             return self._fixed_budget
         if self._nodes == 0:
-            return self._first_budget
+            return max(self._first_budget, self.least_budget)
         waiting = self.sizing.pieces if is_fresh else len(self._queue) + 1
-        return self.sizing.budget(self._nodes / max(self._seconds, 1e-9), waiting)
+        budget = self.sizing.budget(self._nodes / max(self._seconds, 1e-9), waiting)
+        return max(budget, self.least_budget)
 
 
 # ---- blocks in their order ------------------------------------------------------------------

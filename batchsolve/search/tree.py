@@ -47,7 +47,7 @@ WEIGHED_A_MEGABYTE = 2_500  # of its table
 LEAST_GAIN = 6  # nodes of the tree for each of the counter
 LEAST_GAIN_OF_GRIDS = 300  # whose own engine has a tree of 2 to 20 times fewer nodes
 COUNTER_NODES = 20_000  # visited by a counter before its tree is split
-WHOLE_NODES = 1_000_000  # that suffice for a task of a counter, however many options there are
+WHOLE_NODES = 200_000  # that suffice for a task of a counter, however many options there are
 HINT = "many subproblems are equal; count --engine {}, without a limit, counts them once"
 
 Render = Callable[[Stacks], Any]
@@ -225,9 +225,13 @@ class TreeSearch:
         self.failures: list[str] = []
         self._first_budget = first_budget(problem.n_entries)
         self._scheduler = Scheduler(self, pool.jobs, settings.budget, self._first_budget)
+        self._scheduler.least_budget = self._least_budget()
         self._scheduler.add(start)
         self._successor, self.hint = "", ""
         self._n_weighed = 0 if may_go_over else None  # counters so far; None to weigh no more
+
+    def _least_budget(self) -> int:
+        return whole_nodes(self._problem) if self._work.engine.counts_only else 0
 
     @property
     def engine(self) -> str:
@@ -370,6 +374,7 @@ class TreeSearch:
         self._changes.add(self.outstanding.ids, again)
         self._consistent = True
         self._scheduler.clear()
+        self._scheduler.least_budget = self._least_budget()
         self._scheduler.add(again)
         yield from self._split()
         self._scheduler.set_rate()
@@ -397,8 +402,6 @@ class TreeSearch:
         `others` are more attributes of the task.
         """
         settings, totals = self._settings, self.totals
-        if settings.budget is None and self._work.engine.counts_only:
-            budget = max(budget, whole_nodes(self._problem))
         if settings.node_limit is not None:
             budget = min(budget, settings.node_limit - totals.nodes - promised)
             if budget <= 0:

@@ -25,6 +25,7 @@ from batchsolve.errors import InputError, ProblemError, counted, listed, prefixe
 from batchsolve.problems.grids import GridProblem
 from batchsolve.problems.notation import (
     BLANKS,
+    FINE,
     MINUS_ONE,
     WRONG_LENGTH,
     Notation,
@@ -35,7 +36,13 @@ from batchsolve.problems.notation import (
     usual_notation,
 )
 from batchsolve.problems.stacks import Stacks
-from batchsolve.problems.sudoku import Variants, drawing_of, drawn_notation, split_layout
+from batchsolve.problems.sudoku import (
+    Variants,
+    drawing_of,
+    drawn_notation,
+    grid_problem,
+    split_layout,
+)
 from batchsolve.problems.survey import (
     MOST_PLAIN,
     NO_FORM,
@@ -67,6 +74,7 @@ SOLUTION_NAMES = (
 )
 T = TypeVar("T")
 MOST_STRATA = 100  # values of a column by which stacks are parted
+MIN_CELLS = 16  # columns that may be those of a grid
 FEW_ROWS = 100  # enough to see that a column holds grids
 SAMPLE_ROWS = 10_000  # enough to choose column, size and alphabet
 
@@ -287,21 +295,24 @@ class Corpus(Tables):
         grids = [name for name in by_name or others if self._size_in(name)]
         if len(grids) > 1:
             grids = list(filter(self._has_blanks, grids)) or grids
-        added = None if grids or by_name else self._column_of_cells()
+        # beside rules, such columns may be features of blank grids
+        added = None if grids or by_name or self._rule_columns else self._column_of_cells()
         if added or (self._rule_columns and not grids and not by_name):
             return added
         if len(grids) != 1:
+            cells = ""
             if grids:
                 why = f"several columns hold grids ({', '.join(map(shortened, grids))})"
             else:
                 names = listed(self.columns)
                 why = f"no column is known as a puzzle column, nor holds grids: {names}"
+                if len(others) >= MIN_CELLS:
+                    cells = ", or write the cells of each grid into one column"
             if {"sum", "cells"}.issubset(others):
                 advice = (
                     'put those of a grid into a column: [{"cages": [{"sum": 3, "cells": …}, …]}]'
                 )
                 raise InputError(f"each row is a cage, not a grid; {advice}")
-            cells = ", or write the cells of each grid into one column" * (len(others) >= 16)
             raise InputError(f"{why}{self._delimiter_in_words()}; say which with `column`{cells}")
         [column] = grids
         if self._rule_columns and not by_name and self._holds_full_grids(column):
@@ -353,11 +364,22 @@ class Corpus(Tables):
             odd = pc.match_substring_regex(signs, MINUS_ONE if is_small else "[A-Za-z]")
             cells = columns.CellColumns(names, " " * (bool(pc.any(odd).as_py()) == is_small))
             self._sample = sample.append_column(self._new_name, cells.grids(sample))
-            if not len(sample) or self._size_in(self._new_name) == n:
+            are_cells = self._size_in(self._new_name) == n and self._may_be_grids(n)
+            if are_cells or not len(sample):
                 self._cells = cells
                 return self._new_name
         self._sample = sample
         return None
+
+    def _may_be_grids(self, n: int) -> bool:
+        """Return True if some cells that columns hold do not clash; they may be other numbers."""
+        texts = _texts(self._sample, self._new_name)
+        seen = _shown_in(texts, self._blank)
+        with suppress(InputError):
+            assert seen is not None
+            digits, wrong = Signs(blanks=self._blank).notation(seen).encode(texts)
+            return bool(((grid_problem(n).first_clashes(digits) < 0) & (wrong == FINE)).any())
+        return True
 
     def _blank_column(self, known_digits: int | None) -> str:
         """Add a column of blank grids to the first rows of a table without puzzles; return it."""

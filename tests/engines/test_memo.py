@@ -210,5 +210,6 @@ def test_a_table_without_memory_is_one_message_and_no_count(monkeypatch):
 
 
 def test_a_task_is_not_cut_before_a_subtree_of_many_options_is_counted():
-    result = count(wide(*[1000] * 200), engine="memo", jobs=1)
-    assert (result.count, result.nodes) == (1000**200, 200_001)
+    problem = wide(*[1000] * 200)
+    assert count(problem, engine="memo", jobs=1).count == 1000**200
+    assert count(problem, engine="memo", jobs=2, node_limit=150_000).nodes == 150_000
