@@ -481,7 +481,9 @@ def _read_grid(data: bytes, path: str, name: str, settings: Mapping[str, Any]) -
         if isinstance(error, SeveralGridsError):
             raise
         is_faulty = not is_object and not isinstance(error, NoGridError)  # one of a wrong grid
-        contents = [data] * (not is_faulty) + [b"[%b]" % data] * is_object  # of several lines
+        contents = [] if is_faulty else [data]
+        if is_object:
+            contents.append(b"[%b]" % data)  # its fields stand on several lines
         for content in contents:
             corpus = None
             with suppress(BatchsolveError):

@@ -296,9 +296,11 @@ class Corpus(Tables):
         if len(grids) > 1:
             grids = list(filter(self._has_blanks, grids)) or grids
         # beside rules, such columns may be features of blank grids
-        added = None if grids or by_name or self._rule_columns else self._column_of_cells()
-        if added or (self._rule_columns and not grids and not by_name):
-            return added
+        if not grids and not by_name:
+            if self._rule_columns:
+                return None
+            if added := self._column_of_cells():
+                return added
         if len(grids) != 1:
             cells = ""
             if grids:
@@ -362,7 +364,8 @@ class Corpus(Tables):
             # digits to 9, and those among letters, are characters; others, and -1, are numbers
             signs = columns.CellColumns(names, " ").grids(sample)
             odd = pc.match_substring_regex(signs, MINUS_ONE if is_small else "[A-Za-z]")
-            cells = columns.CellColumns(names, " " * (bool(pc.any(odd).as_py()) == is_small))
+            are_numbers = bool(pc.any(odd).as_py()) == is_small
+            cells = columns.CellColumns(names, " " if are_numbers else "")
             self._sample = sample.append_column(self._new_name, cells.grids(sample))
             are_cells = self._size_in(self._new_name) == n and self._may_be_grids(n)
             if are_cells or not len(sample):
@@ -433,11 +436,18 @@ class Corpus(Tables):
         return f" (separated by {names[delimiter]})" if delimiter else ""
 
     def _choose_shapes(self, rules: RuleColumns, alphabet: str | None, one_shape: bool) -> Reader:
-        which = self.schema, self.column, self.solution_column
         names, boxes = tuple(filter(self._holds_rules, COLUMNS)), self._boxes()
-        reader = partial(Reader, *which, filename=self._filename, sizing=self._sizing)
-        reader = partial(reader, cells=self._cells)
-        reader = partial(reader, has_boxes=boxes is not None, box_is_named=rules.box is not None)
+        reader = partial(
+            Reader,
+            self.schema,
+            self.column,
+            self.solution_column,
+            has_boxes=boxes is not None,
+            box_is_named=rules.box is not None,
+            filename=self._filename,
+            sizing=self._sizing,
+            cells=self._cells,
+        )
         has_boxes = any(boxes or ())
         if (drawn := self._drawn(rules)) is not None:
             assert drawn.drawing is not None

@@ -237,7 +237,7 @@ def text_layout_of(path: str, head: bytes) -> tuple[columns.Layout, int]:
     if (is_table and cells) or has_header or "" in cells:
         are_numbers = len(cells) > _MOST_SYMBOLS**2 and not any(map(str.isalpha, cells))
         header = head.index(first.encode()) + len(first) if has_header else 0
-        parse = partial(columns.lines_of_cells, mark, " " * are_numbers)
+        parse = partial(columns.lines_of_cells, mark, " " if are_numbers else "")
         return columns.text_layout(("puzzle",), parse), header
     if grid_texts.looks_like_grid("".join(grid_texts.rows_of_line(first))):
         return columns.text_layout(("puzzle",), columns.lines), 0
